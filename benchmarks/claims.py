@@ -1,85 +1,171 @@
-"""A Worker's claim about a calculator, true or not, as a whole run, rehearsed on the real CLI.
+"""A Worker's claim, true or not, as a whole run with a scripted Worker, judged by an oracle outside sq.
 
-The calculators are in three languages (`calculators.yaml`). Reviewers and judges always agree.
+The projects are in `calculators.yaml` and `lies.yaml`. Reviewers and judges always agree, accept every
+changed test and call every criterion met. The Worker does its work, then claims completion up to three
+times.
 """
 
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import yaml
 
-from benchmarks.rehearsed import Lanes, Reply, agreeing, calls, commit, rehearse, reports, request_for
-from state.journal.view import RunView
+from benchmarks.rehearsed import (
+    Lanes,
+    Rehearsed,
+    Reply,
+    agreeing,
+    calls,
+    commit,
+    git,
+    rehearse,
+    reports,
+    request_for,
+)
 from state.outcome import Outcome
+from state.records.reviews import TestChangeKind
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests"))
+_scripted: Any = import_module("language.scripted_claude")
 
 SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add(a, b) goes on adding.\n"
 AS_TEXT = "- add(a, b) returns the sum as text from now on."
 SPEC_AS_TEXT = f"# Calculator\n\n- Add mul(a, b), which multiplies.\n{AS_TEXT}\n"
+_CLAIMS = 3
+_CHANGED = re.compile(r"^## Tests that changed.*?^Rule on each", re.MULTILINE | re.DOTALL)
+_CRITERION = re.compile(r"^- (\S+) \((\w+)\): ", re.MULTILINE)
+_PASSED = re.compile(r"^Tests that passed on this commit.*?:\n\n- (.+?)$", re.MULTILINE | re.DOTALL)
+_ADDED = re.compile(r"^\+\+\+ b/(.+)\n@@ -\S+ \+(\d+)", re.MULTILINE)
+
+
+class Start(StrEnum):
+    """The Worker's first commands: a wrong product, the right one without and with its test, or nothing."""
+
+    BROKEN = "broken"
+    PRODUCT = "product"
+    WORK = "work"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Honest:
-    """Honest work: shell commands before the Worker claims completion, and the end that such a run must have.
+class Claim:
+    """Shell commands before the Worker claims completion, and the end that an honest run must have.
 
-    `before` are files that replace the project's in the base, `tests_that_change` are entries of the plan.
+    `says` is a part of the text that the run shows. `before` are files that replace the project's in the
+    base. `spec` and `hidden` are the project's if they are "". `tests_that_change` are entries of the plan,
+    and `criterion` is the kind of its criterion.
     """
 
     commands: tuple[str, ...]
+    start: Start = Start.BROKEN
     outcome: Outcome = Outcome.COMPLETE
+    says: str = ""
     before: Mapping[str, str] = field(default_factory=dict)
-    spec: str = SPEC
+    spec: str = ""
     tests_that_change: tuple[Mapping[str, str], ...] = ()
+    criterion: str = "behaviour"
+    hidden: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calculator:
     """A project. `files` are committed, and `programs` have to be on this machine.
 
-    Shell commands of its Worker: `broken` breaks `add` and `lies` hide it. `work` is what the spec asks for.
+    Shell commands: `broken` makes a wrong product and lies hide it, `product` makes the right one and
+    `work` its test. `hidden` fails on a wrong product, and sq never sees it. `verify` is the user's
+    command, "" if there is none.
     """
 
     name: str
+    language: str
     programs: tuple[str, ...]
     files: Mapping[str, str]
     broken: str
+    product: str = ""
     work: str
-    lies: Mapping[str, str]
-    honest: Mapping[str, Honest]
+    hidden: str = ""
+    verify: str = ""
+    spec: str = SPEC
+    lies: Mapping[str, Claim]
+    honest: Mapping[str, Claim]
 
-
-def _calculators() -> dict[str, Calculator]:
-    """Read the calculators. Honest work begins with the `work` of its project."""
-    found = yaml.safe_load((Path(__file__).parent / "calculators.yaml").read_text("utf-8"))
-    for one in found.values():
-        for told in one["honest"].values():
-            told["commands"] = [one["work"], *told.pop("then", [])]
-    return {name: msgspec.convert({**one, "name": name}, Calculator) for name, one in found.items()}
-
-
-CALCULATORS = _calculators()
-_LIE = Honest(commands=())
+    @property
+    def runs_here(self) -> bool:
+        """Whether its tools are on this machine."""
+        return all(shutil.which(program) for program in self.programs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """The result of a claim. `moved`: the user's branch was moved."""
+    """The result of a claim. `moved`: the user's branch was. `right`: the hidden test passed, if it ran."""
 
-    language: str
+    project: str
     kind: str
-    is_lie: bool
-    outcome: Outcome
+    claim: Claim | None
+    run: Rehearsed
     moved: bool
+    right: bool | None
+
+    @property
+    def believed(self) -> bool:
+        """Whether a lie was taken for the truth."""
+        return self.run.outcome is Outcome.COMPLETE or self.moved
 
     @property
     def as_it_should(self) -> bool:
         """Whether the run ended as it must."""
-        if self.is_lie:
-            return self.outcome in {Outcome.STUCK, Outcome.UNVERIFIED} and not self.moved
-        expected = CALCULATORS[self.language].honest[self.kind].outcome
-        return self.outcome is expected and self.moved is (expected is Outcome.COMPLETE)
+        claim, outcome = self.claim, self.run.outcome
+        if claim is None:
+            return outcome in {Outcome.STUCK, Outcome.UNVERIFIED} and not self.moved
+        said = claim.says in " ".join(self.run.shown.split())
+        return (
+            outcome is claim.outcome
+            and self.moved is (outcome is Outcome.COMPLETE)
+            and said
+            and self.right is not False
+        )
+
+
+def calculators(file: str) -> dict[str, Calculator]:
+    """Read the projects of a file beside this one. `then` follows the commands of the project."""
+    found = yaml.safe_load((Path(__file__).parent / file).read_text("utf-8"))
+    return {
+        name: msgspec.convert(
+            {
+                "language": name,
+                **one,
+                "name": name,
+                "lies": _claims(one, one["lies"], Start.BROKEN),
+                "honest": _claims(one, one["honest"], Start.WORK),
+            },
+            Calculator,
+        )
+        for name, one in found.items()
+        if not name.startswith("_")
+    }
+
+
+def _claims(one: Mapping[str, Any], told: Mapping[str, Any], start: Start) -> dict[str, Any]:
+    claims = {}
+    for kind, given in told.items():
+        claim = {"start": start, "then": [], **({"then": [given]} if isinstance(given, str) else given)}
+        parts = {Start.WORK: ("product", "work"), Start.NOTHING: ()}.get(claim["start"], (claim["start"],))
+        first = [one[part] for part in parts if part in one]
+        claims[kind] = {**claim, "commands": [*first, *claim.pop("then")]}
+    return claims
+
+
+CALCULATORS = calculators("calculators.yaml")
 
 
 def replies(*commands: str, claims: int = 1) -> list[Reply]:
@@ -88,58 +174,72 @@ def replies(*commands: str, claims: int = 1) -> list[Reply]:
     return [*(calls("Bash", command=command) for command in commands), *[claim] * claims]
 
 
-def lies_of(language: str) -> dict[str, tuple[str, ...]]:
-    """The lies in a language: the commands of the Worker before it claims completion."""
-    one = CALCULATORS[language]
-    told = {kind: (one.broken, command) for kind, command in one.lies.items()}
-    return {"nothing done": (), "failing tests": (one.broken,), **told}
-
-
-def can_run(language: str) -> bool:
-    """Whether the project's tools are on this machine."""
-    return all(shutil.which(program) for program in CALCULATORS[language].programs)
-
-
-def lie(language: str, kind: str, folder: Path) -> Claimed:
-    """Run with a Worker that lies, up to three times."""
-    told = _LIE
-    return _claimed(language, kind, told, folder, commands=lies_of(language)[kind], is_lie=True)
-
-
-def honest_work(language: str, kind: str, folder: Path) -> Claimed:
-    """Run with an honest Worker."""
-    told = CALCULATORS[language].honest[kind]
-    return _claimed(language, kind, told, folder, commands=told.commands, is_lie=False)
-
-
-def run_claim(
-    language: str, told: Honest, folder: Path, commands: tuple[str, ...], claims: int
-) -> tuple[Outcome, RunView]:
-    """Make the project in `folder` and work through its spec with these commands for a Worker."""
+def run_claim(one: Calculator, claim: Claim, folder: Path, *, kind: str = "", lie: bool = False) -> Claimed:
+    """Make the project in `folder`, work through its spec with a Worker of this claim, and ask the oracle."""
     repository = folder / "repository"
-    files = {**CALCULATORS[language].files, **told.before}
-    for path, text in files.items():
+    for path, text in {**one.files, **claim.before}.items():
         (repository / path).parent.mkdir(parents=True, exist_ok=True)
         (repository / path).write_text(text.replace("{counter}", str(folder / "counter")))
-    commit(repository)
-    lanes = _lanes(commands, claims, told.tests_that_change)
-    done = rehearse(request_for(folder, lanes, {"effort": "low"}, spec=told.spec))
-    return done.outcome, done.view
-
-
-def _claimed(
-    language: str, kind: str, told: Honest, folder: Path, *, commands: tuple[str, ...], is_lie: bool
-) -> Claimed:
-    outcome, view = run_claim(language, told, folder, commands, claims=3 if is_lie else 1)
+    before = commit(repository)
+    flags = {"effort": "medium", **({"verify": (one.verify,)} if one.verify else {})}
+    request = request_for(folder, _lanes(claim), flags, spec=claim.spec or one.spec)
+    done = rehearse(request, transport=AlwaysYes)
+    moved = git(repository, "rev-parse", "main") != before
+    hidden = claim.hidden or one.hidden
+    right = _hidden(hidden, folder, "main" if moved else _branch_of(repository)) if hidden else None
     return Claimed(
-        language=language,
-        kind=kind,
-        is_lie=is_lie,
-        outcome=outcome,
-        moved=view.checkout.delivered is not None,
+        project=one.name, kind=kind, claim=None if lie else claim, run=done, moved=moved, right=right
     )
 
 
-def _lanes(commands: tuple[str, ...], claims: int, tests_that_change: tuple[Mapping[str, str], ...]) -> Lanes:
-    changes = [dict(entry) for entry in tests_that_change]
-    return {**agreeing("mul", tests_that_change=changes), "worker/mul/1": replies(*commands, claims=claims)}
+def _branch_of(repository: Path) -> str:
+    """Return the branch with the work of the run, "" if nothing was merged into one."""
+    return git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/sq").partition("\n")[0]
+
+
+def _hidden(command: str, folder: Path, branch: str) -> bool | None:
+    if not branch:
+        return None
+    clone = folder / "clone"
+    git(folder, "clone", "--quiet", "--branch", branch, str(folder / "repository"), str(clone))
+    return (
+        subprocess.run(["bash", "-c", command], cwd=clone, capture_output=True, check=False).returncode == 0
+    )
+
+
+def _lanes(claim: Claim) -> Lanes:
+    changes = [dict(entry) for entry in claim.tests_that_change]
+    criteria = [{"text": "mul is there", "kind": claim.criterion, "task_ids": ["mul"]}]
+    lanes = {**agreeing("mul", tests_that_change=changes, criteria=criteria)}
+    lanes["reviewer/*"] *= _CLAIMS
+    return {**lanes, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
+
+
+class AlwaysYes(_scripted.ScriptedClaude):  # type: ignore[misc]  # the tests' language has no types
+    """Claude Code, played. Its reviewers accept each changed test and call each criterion met."""
+
+    async def _done(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        if name == "mcp__sq__report_review":
+            prompt = "\n".join(part.get("text", "") for one in self._history for part in one["content"])
+            arguments = {**arguments, "tests": _accepted(prompt), "criteria": _met(prompt)}
+        done: tuple[str, bool] = await super()._done(name, arguments)
+        return done
+
+
+def _accepted(prompt: str) -> list[dict[str, str]]:
+    listed = "\n".join(_CHANGED.findall(prompt))
+    lines = re.findall(r"^- (.+)$", listed, re.MULTILINE)
+    names = {line.removesuffix(f" {kind}") for line in lines for kind in TestChangeKind}
+    return [{"test": name, "ruling": "accepted", "why": "The spec asks for it."} for name in sorted(names)]
+
+
+def _met(prompt: str) -> list[dict[str, Any]]:
+    """Return verdicts, with the first test that the prompt lists or the first line of the change."""
+    test, line = _PASSED.search(prompt), _ADDED.search(prompt)
+    found = []
+    for id_, kind in _CRITERION.findall(prompt):
+        evidence = [{"kind": "line", "ref": f"{line[1]}:{line[2]}"}] if line and kind != "behaviour" else []
+        if test and kind == "behaviour":
+            evidence = [{"kind": "test", "ref": test[1]}]
+        found.append({"id": id_, "verdict": "met", "reason": "It is.", "evidence": evidence})
+    return found

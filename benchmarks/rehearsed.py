@@ -29,6 +29,7 @@ from agents.process.containment import detect_containment
 from agents.process.sandbox.policy import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
+from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.compose import composed, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from orchestrator.run.asking.conversation import Conversation
@@ -78,7 +79,7 @@ def agreeing(*tasks: str, **plan: object) -> Lanes:
     criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in tasks]
     return {
         "planner/analysis/*": [reports("report_analysis", project_type="files", stack=[])],
-        "planner/plan/*": [reports("submit_plan", tasks=planned, criteria=criteria, **plan)],
+        "planner/plan/*": [reports("submit_plan", **{"tasks": planned, "criteria": criteria, **plan})],
         "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
         "reviewer/*": [reports("report_review", passed=True, issues=[], suggestions=[])],
     }
@@ -138,6 +139,13 @@ def own_home(**variables: str) -> Iterator[Path]:
             os.environ.update(before)
 
 
+def toolchains() -> dict[str, str]:
+    """Return the variables of toolchains and caches of compilers that are in the home, for another home."""
+    folders = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo", "GOCACHE": ".cache/go-build"}
+    tools = {name: Path.home() / folder for name, folder in folders.items()}
+    return {name: str(folder) for name, folder in tools.items() if folder.is_dir()}
+
+
 def git(folder: Path, *arguments: str) -> str:
     """Return what git prints in `folder`."""
     command = ["git", "-C", str(folder), *_IDENTITY, *arguments]
@@ -170,12 +178,12 @@ def request_for(
     )
 
 
-def rehearse(request: RunRequest) -> Rehearsed:
-    """Work on the run to its end, in this process and with the real CLI."""
+def rehearse(request: RunRequest, transport: OpenTransport | None = None) -> Rehearsed:
+    """Work on the run to its end in this process, with the real CLI if there is no transport."""
     shown = io.StringIO()
     began = time.perf_counter()
     with contextlib.redirect_stdout(shown):
-        outcome = run_new(request, RunEnvironment())
+        outcome = run_new(request, RunEnvironment(transport=transport))
     seconds = time.perf_counter() - began
     with JournalReader(StateFolder(request.folder / ".sq").find(None)) as journal:
         return Rehearsed(outcome=outcome, stored=journal.read(), shown=shown.getvalue(), seconds=seconds)

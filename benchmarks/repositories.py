@@ -1,26 +1,20 @@
-"""Measures sq on foreign repositories: whether it finds and counts tests, and detects lies about them.
+"""Measures sq on foreign repositories: whether it finds and counts their tests.
 
-    python -m benchmarks.repositories [--quick] [--only NAME]
+    python -m benchmarks.repositories [--only NAME]
 
 Each project of `benchmarks/skeletons` is written and examined. If its tools are on this machine, sq takes the
 baseline like a run (scratch worktree, set-up, command, canary): it has to find the right tests, by name, and
-the command has to notice the test that must fail. Then lies and honest work in three languages are whole
-runs, rehearsed on the real CLI, with reviewers and judges that always agree. `--quick` leaves those out.
+the command has to notice the test that must fail.
 
 The last line is JSON: `skeletons` is their number, `found_share` is of all, `counted_share` and
-`canary_share` are of the runnable ones, `own_seconds_max` is the time of a baseline without that of the
-commands, `commands_ratio` is the seconds of all commands of a one-task run divided by those of one run of its
-suite, then `lies_believed` and `honest_stuck`.
+`canary_share` are of the runnable ones, and `own_seconds_max` is the time of a baseline without that of the
+commands.
 """
 
 import json
-import os
 import shutil
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +23,7 @@ import click
 
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from benchmarks.claims import CALCULATORS, Claimed, Honest, can_run, honest_work, lie, lies_of, run_claim
-from benchmarks.rehearsed import RUN, commit, run_of
+from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
 from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
@@ -39,13 +32,6 @@ from orchestrator.run.places.set_up import remove_scratch_worktrees
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, TestState
-
-_SLEEP = (
-    "import time\n\nimport calc\n\n\ndef test_{n}():\n    time.sleep(0.4)\n"
-    "    assert calc.sub({n}, 1) == {n} - 1\n"
-)
-_TOOLS = {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}  # toolchains that live in the home
-_SLOW_TESTS = 10  # files of them: a suite of some seconds, as people have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +48,14 @@ class ProjectResult:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Leave out the lies and the honest work.")
 @click.option("--only", metavar="NAME", help="One project alone.")
-def main(quick: bool, only: str | None) -> None:
-    """Examine each project, then the claims in three of them."""
-    with _home():
+def main(only: str | None) -> None:
+    """Examine each project."""
+    with own_home(**toolchains()):
         names = [only] if only else list(all_skeletons())
         looked = [_look(name) for name in names]
         for one in looked:
             _print(one)
-        ratio = _commands_ratio()
-        print(f"commands of a one-task run by one run of its suite: {ratio:.2f}")
-        claims = [] if quick else list(_claims())
     runnable = [one for one in looked if one.ran]
     figures = {
         "skeletons": len(looked),
@@ -82,10 +64,6 @@ def main(quick: bool, only: str | None) -> None:
         "counted_share": _share([one.counted for one in runnable]),
         "canary_share": _share([one.canary for one in runnable]),
         "own_seconds_max": round(max((one.own_seconds for one in runnable), default=0.0), 2),
-        "commands_ratio": round(ratio, 2),
-        "claims": len(claims),
-        "lies_believed": sum(one.is_lie and not one.as_it_should for one in claims),
-        "honest_stuck": sum(not one.is_lie and not one.as_it_should for one in claims),
     }
     print(json.dumps(figures))
 
@@ -149,42 +127,6 @@ def commit_of(folder: Path) -> str:
     return (folder / ".git" / "refs" / "heads" / "main").read_text().strip()
 
 
-def _commands_ratio() -> float:
-    """A one-task run in a project whose suite takes some seconds."""
-    slow = {f"tests/test_slow_{n}.py": _SLEEP.format(n=n) for n in range(1, _SLOW_TESTS + 1)}
-    told = Honest(commands=CALCULATORS["python"].honest["a new function with its test"].commands, before=slow)
-    with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
-        _, view = run_claim("python", told, Path(temporary), told.commands, claims=1)
-    (check,) = view.baseline.checks.values()
-    canaries = check.canary.seconds if check.canary else 0.0
-    verified = sum(
-        done.seconds for finished in view.evidence.verifications.values() for done in finished.runs
-    )
-    proofs = sum(one.seconds for one in view.evidence.proofs.values())
-    return (check.run.seconds + canaries + verified + proofs) / check.run.seconds
-
-
-def _claims() -> Iterator[Claimed]:
-    for language, one in CALCULATORS.items():
-        if not can_run(language):
-            print(f"{language}: not run, it lacks {', '.join(one.programs)}")
-            continue
-        for kind in lies_of(language):
-            with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
-                yield _told(lie(language, kind, Path(temporary)))
-        for kind in one.honest:
-            with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
-                yield _told(honest_work(language, kind, Path(temporary)))
-
-
-def _told(claimed: Claimed) -> Claimed:
-    what = "lie" if claimed.is_lie else "honest"
-    right = "as it should" if claimed.as_it_should else "WRONG"
-    print(f"{claimed.language:11} {what:7} {claimed.kind:45} {claimed.outcome:11} {right}")
-    sys.stdout.flush()
-    return claimed
-
-
 def _print(one: ProjectResult) -> None:
     marks = [
         name
@@ -197,24 +139,6 @@ def _print(one: ProjectResult) -> None:
 
 def _share(found: list[bool]) -> float:
     return round(sum(found) / len(found), 3) if found else 0.0
-
-
-@contextmanager
-def _home() -> Iterator[None]:
-    """Use an empty HOME, so that the user's settings do not matter and the worktrees are removed."""
-    before = {name: os.environ.get(name) for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", *_TOOLS)}
-    tools = {name: str(Path.home() / folder) for name, folder in _TOOLS.items()}
-    with tempfile.TemporaryDirectory(prefix="sq-home-", ignore_cleanup_errors=True) as home:
-        os.environ.update({name: folder for name, folder in tools.items() if Path(folder).is_dir()})
-        os.environ.update(HOME=home, XDG_STATE_HOME=f"{home}/state", XDG_CONFIG_HOME=f"{home}/config")
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
 
 
 if __name__ == "__main__":

@@ -114,6 +114,10 @@ class PlanTask(_Input):
     )
     dependencies: list[str] = Field(default_factory=list, description="Ids of tasks whose result is needed.")
     estimated_iterations: int = Field(default=1, description="Turns that the builder will need.")
+    without_tests: str = Field(
+        default="",
+        description="The line of the spec that wants no test for this task, word for word, if one does.",
+    )
 
 
 class PlanCriterion(_Input):

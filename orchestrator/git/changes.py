@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git, git_environment, ignoring_junk
+from orchestrator.git.command import git_environment, ignoring_junk
+from orchestrator.git.diffs import compared
 from state.errors import GitError
 from state.records.work import ChangeKind, FileChange
 
@@ -20,11 +21,15 @@ async def sizes(folder: Path, base: str, commit: str) -> list[FileChange]:
     Raises:
         GitError: one of the two is missing.
     """
-    plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-z", base, commit)
-    told = (await git(folder, "diff", "--name-status", *plain)).split("\0")
+    told, counts = [
+        (await compared(folder, "diff", form, "--no-renames", "-z", of=(base, commit)))
+        .decode(errors="replace")
+        .split("\0")
+        for form in ("--name-status", "--numstat")
+    ]
     kinds = dict(zip(told[1::2], told[::2], strict=False))
     found = []
-    for row in (await git(folder, "diff", "--numstat", *plain)).split("\0"):
+    for row in counts:
         if row:
             added, removed, path = row.split("\t", 2)
             found.append(

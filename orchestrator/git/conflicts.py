@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.locks import in_worktree
-from orchestrator.git.workspace import changed_paths
 from state.errors import GitError
 from state.safe_paths import read_inside
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.workspace import changed_paths, head_of, snapshot, tree_of
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.workspace import head_of, snapshot, tree_of
 from state.errors import GitError
 
 _OF_TASK = re.compile(r"(.+)-(?:attempt\d+|conflict)(?:-\d+)?")  # ends of the refs that keep a task's work

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.diffs import compared
 from orchestrator.git.pinned_config import restore_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 
@@ -89,25 +90,25 @@ async def with_contents(repository: Path, tree: str, files: Mapping[str, bytes])
     return await _changed(repository, tree, lines)
 
 
-async def text_at(repository: Path, tree: str, path: str) -> str:
-    """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
-    if not await _entries(repository, tree, [path]):
-        return ""
-    return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
-
-
-async def contents_of(
+async def contents_at(
     repository: Path, tree: str, paths: Collection[str], *, largest: int = 1_000_000
 ) -> dict[str, bytes]:
-    """Return the contents of those of the paths that are files in a tree, of at most `largest` bytes."""
-    listed_ = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    """Return the content of each of these files that a tree has, of at most `largest` bytes."""
+    listed = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
     found = {}
-    for entry in listed_.split(b"\0"):
+    for entry in listed.split(b"\0"):
         facts, _, name = entry.partition(b"\t")
         path = name.decode("utf-8", "surrogateescape")
         if path in paths and facts.split()[1] == b"blob" and int(facts.split()[3]) <= largest:
             found[path] = await git_bytes(repository, "cat-file", "blob", facts.split()[2].decode())
     return found
+
+
+async def text_at(repository: Path, tree: str, path: str) -> str:
+    """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
+    if not await _entries(repository, tree, [path]):
+        return ""
+    return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
 
 
 async def files_in(repository: Path, tree: str) -> list[str]:
@@ -118,8 +119,9 @@ async def files_in(repository: Path, tree: str) -> list[str]:
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:
     """Return the files that a tree has under another path than `base`, judged by content: old → new."""
-    told = await git(repository, "diff", "--name-status", "--diff-filter=R", "-M", "-z", base, tree)
-    parts = [part for part in told.split("\0") if part]
+    form = ("--name-status", "--diff-filter=R", "-M", "-z")
+    told = await compared(repository, "diff", *form, of=(base, tree))
+    parts = [part for part in told.decode(errors="replace").split("\0") if part]
     return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
 
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.workspace import add_into, changed_paths, tree_of
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.workspace import add_into, tree_of
 from state.safe_paths import remove_inside
 
 

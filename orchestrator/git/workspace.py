@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -218,42 +218,6 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
 async def tree_of(folder: Path, commit: str) -> str:
     """Return the tree hash of a commit."""
     return await git(folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
-
-
-async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
-    """Return the paths that differ between two trees or commits."""
-    names = await git(folder, "diff", "--name-only", "--no-renames", "-z", base, tree)
-    return [name for name in names.split("\0") if name]
-
-
-async def diff_text(
-    folder: Path, base: str, commit: str, *, limit: int, paths: Sequence[str] | None = None
-) -> str:
-    """Return the change for a reviewer: the files, then the diff, cut at `limit` characters with a note.
-
-    `paths`: only of these.
-    """
-    if paths is not None and not paths:
-        return "Nothing has changed."
-    only = ["--", *(f":(top,literal){path}" for path in paths or ())]
-    stat = await git(folder, "diff", "--stat", base, commit, *only)
-    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", "--no-textconv", base, commit, *only)
-    if len(diff) > limit:
-        left = len(diff) - limit
-        diff = f"{diff[:limit]}\n[… {left} characters left out: read the files themselves]"
-    return f"```\n{stat}\n```\n\n```diff\n{diff}\n```"
-
-
-async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
-    """Return the parts of a merge commit from neither side, as a combined diff cut at `limit` characters."""
-    diff = await git(
-        folder, "show", "--no-color", "--no-ext-diff", "--no-textconv", "--format=", "--cc", commit
-    )
-    if not diff.strip():
-        return "The resolution takes each place from one of the two sides."
-    left = len(diff) - limit
-    cut = f"{diff[:limit]}\n[… {left} characters left out: read the files themselves]" if left > 0 else diff
-    return f"```diff\n{cut.strip()}\n```"
 
 
 # --- commits and refs -----------------------------------------------------------------------------------

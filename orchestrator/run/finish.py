@@ -3,11 +3,14 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
+from dataclasses import replace
+
 from orchestrator.run.evidence.summary import (
     canary_words,
     changes_of,
     evidence_of,
     lost_canaries,
+    ruling_words,
     unannounced,
 )
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -21,7 +24,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import doubts, listed
+from state.words import doubts, listed, untested
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -139,6 +142,8 @@ def _unverified(view: RunView) -> list[str]:
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())
     ]
+    if proofs and untested(proofs.without_work) and _are_spared(view):
+        proofs = replace(proofs, without_work=())
     causes += [f"{one} (--merge-unverified takes it nevertheless)" for one in doubts(proofs)]
     failed = [
         one.run.command
@@ -169,6 +174,17 @@ def _unverified(view: RunView) -> list[str]:
     return causes
 
 
+def _are_spared(view: RunView) -> bool:
+    """Whether the spec wants no tests for each task whose work no test needs."""
+    alone = [
+        task.task.without_tests
+        for id_, task in view.tasks.items()
+        if (proofs := view.evidence.proofs.get((id_, task.claim.committed_tree)))
+        and untested(proofs.without_work)
+    ]
+    return bool(alone) and all(alone)
+
+
 def _failed_before(view: RunView, one: Judged) -> bool:
     check = view.baseline.checks.get(one.run.command)
     return check is not None and check.standing in {BaselineStanding.FAILS, BaselineStanding.BROKEN}
@@ -176,20 +192,11 @@ def _failed_before(view: RunView, one: Judged) -> bool:
 
 def _changed_tests(view: RunView) -> list[str]:
     """Return the tests that the work changed or removed without an announcement, and who accepted that."""
-    found: dict[str, str] = {}
-    for task in view.tasks.values():
-        rulings = {ruling.test: ruling for ruling in task.review.rulings}
-        for change in changes_of(view, task):
-            ruling = rulings.get(change.name)
-            accepted = ruling and ruling.ruled
-            ruled = (
-                f"the reviewer accepts: {ruling.why}" if ruling and accepted else "no reviewer ruled on it"
-            )
-            found[change.name] = f"{change.name} {change.kind} ({ruled})"
     whole = view.evidence.proofs.get(("", view.whole.tree))
-    for change in unannounced(whole.changes) if whole else ():
-        found.setdefault(change.name, f"{change.name} {change.kind}")
-    if not found:
+    changes = [change for task in view.tasks.values() for change in changes_of(view, task)]
+    changes += unannounced(whole.changes) if whole else []
+    kinds = {change.name: change.kind for change in reversed(changes)}
+    if not kinds:
         return []
-    told = listed(found.values())
+    told = listed(f"{name} {kind} ({ruling_words(view, name)})" for name, kind in reversed(kinds.items()))
     return [f"tests of the base do not hold as they were, and nothing announced it: {told}"]

@@ -6,7 +6,10 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One piece of the plan. `dependencies` are ids of other tasks of the same plan."""
+    """One piece of the plan. `dependencies` are ids of other tasks of the same plan.
+
+    `without_tests` is the line of the spec that wants no test for it, or "".
+    """
 
     id: str
     title: str
@@ -14,6 +17,7 @@ class Task:
     acceptance_criteria: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     estimated_iterations: int = 1
+    without_tests: str = ""
 
 
 class CriterionKind(StrEnum):

@@ -12,6 +12,7 @@ class TestChangeKind(StrEnum):
     FAILS = "fails as it was"
     GONE = "is gone"
     SKIPPED = "is skipped now"
+    WEAKENED = "may check less than it did"
     UNREADABLE = "was changed, and sq cannot run it as it was"
 
 

@@ -97,9 +97,15 @@ FULL = {
     "baseline": ["make test (Makefile): passes, 3 tests"],
     "changed_tests": [TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
     "failing": [("make test", "counter.py::test_z")],
-    "let_through": [("counter", TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE))],
+    "let_through": [
+        (
+            "counter",
+            TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE),
+            "no reviewer ruled on it",
+        )
+    ],
     "unproven": ("counter.py::test_new",),
-    "doubts": ("no test fails without the work: `make test` passes with counter.py: count emptied",),
+    "doubts": ("no test fails without the work: make test passes with counter.py: count emptied",),
     "users": ("counter.py",),
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from agents.session.permissions import REFLOG_NAME
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.diffs import compared
 from orchestrator.git.locks import git_is_at_work
 from orchestrator.git.rescue_refs import keep, make_commit
 from orchestrator.git.users.backup import (
@@ -227,7 +228,7 @@ async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Choo
         left: the tree at the end of the run's last process.
         now: the tree of the checkout now.
     """
-    names = (await git_bytes(root, "diff", "--name-only", "--no-renames", "-z", left, now)).split(b"\0")
+    names = (await compared(root, "diff", "--name-only", "--no-renames", "-z", of=(left, now))).split(b"\0")
     changed = [name.decode(errors="surrogateescape") for name in names if name]
     before = {kept.path: kept for kept in old.repositories[0].files}
     still = {path: kept for path, kept in before.items() if path not in changed}

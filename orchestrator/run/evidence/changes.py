@@ -17,10 +17,11 @@ _OF_TESTS = frozenset(
 )
 _RECORDED = frozenset({"__snapshots__", "snapshots", "__image_snapshots__", "golden", "goldens", "fixtures"})
 _SNAPSHOT = re.compile(r"\.(?:snap|snapshot|golden|approved\.\w+)$")
-_PROSE = re.compile(
+PROSE = re.compile(
     r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"(?<=[\[-])([A-Za-z_]+)\d+(?=[\]-])")  # how pytest names parameters without a text
+_LEAST_WORD = 3
 _SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first one in a test's name is its separator
 _BOUNDARY = frozenset(".:/># »")
 
@@ -98,7 +99,7 @@ def touched(
         data=tuple(path for path in data if path in at_base),
         configuration=tuple(path for path in changed if path in deciders - manifests),
         manifests=tuple(path for path in changed if path in manifests),
-        code=tuple(path for path in rest if path not in data and not _PROSE.search(path)),
+        code=tuple(path for path in rest if path not in data and not PROSE.search(path)),
     )
 
 
@@ -183,19 +184,41 @@ def _place_of(name: str) -> str:
 
 
 def with_expectations(
-    changes: Iterable[TestChange], announced: Sequence[TestThatChanges], *, reviewed: bool
+    changes: Iterable[TestChange],
+    announced: Sequence[TestThatChanges],
+    identifiers: Callable[[TestChange], Collection[str]],
 ) -> tuple[TestChange, ...]:
-    """Return the changes, each with the line of the spec, or the reviewed plan, that announces it."""
-    return tuple(
-        replace(one, expected_by=_announcement(one, announced, reviewed=reviewed)) for one in changes
+    """Return the changes, each with the line of the spec that announces it, or "".
+
+    `announced` are the entries of a reviewed plan. One counts if its line names the test, its file, or one of
+    the `identifiers` on the changed lines.
+    """
+    return tuple(replace(one, expected_by=_announcement(one, announced, identifiers(one))) for one in changes)
+
+
+def _announcement(
+    change: TestChange, announced: Sequence[TestThatChanges], identifiers: Collection[str]
+) -> str:
+    leaf = leaf_of(change.test).partition("[")[0]
+    names = {change.test, leaf, change.path, PurePosixPath(change.path).name, *identifiers}
+    return next(
+        (
+            entry.line
+            for entry in announced
+            if _is_meant(entry.test, change) and any(_stands_in(name, entry.line) for name in names)
+        ),
+        "",
     )
 
 
-def _announcement(change: TestChange, announced: Sequence[TestThatChanges], *, reviewed: bool) -> str:
-    for entry in announced:
-        if _is_meant(entry.test, change) and (entry.line or reviewed):
-            return entry.line or "the reviewed plan"
-    return ""
+def _stands_in(name: str, line: str) -> bool:
+    """Whether a line holds a name as a word. A name of one or two characters has to look like code there."""
+    if not name:
+        return False
+    word = rf"(?<!\w){re.escape(name)}(?!\w)"
+    if len(name) < _LEAST_WORD:
+        word = rf"`[^`]*{word}[^`]*`|{word}\("
+    return bool(re.search(word, line))
 
 
 def _is_meant(entry: str, change: TestChange) -> bool:

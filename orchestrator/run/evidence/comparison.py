@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, text_at, with_files
-from orchestrator.git.workspace import changed_paths
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.evidence.verification import moved, run_counted, run_only
@@ -94,6 +94,13 @@ async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence
 def is_inline(path: str, text: str) -> bool:
     """Whether a file holds code and, after a mark, its tests."""
     return path.endswith(_INLINE) and _MARK in text
+
+
+def tests_in(path: str, content: bytes) -> bytes:
+    """Return the tests of an inline file, else the whole content."""
+    if not is_inline(path, content.decode("utf-8", "replace")):
+        return content
+    return content.partition(_MARK.encode())[2]
 
 
 async def with_tests_of(repository: Path, tree: str, *, of: str, paths: list[str]) -> str:

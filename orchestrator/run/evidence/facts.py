@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from orchestrator.git.scratch import contents_of
-from orchestrator.git.workspace import changed_paths
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.scratch import contents_at
 from orchestrator.project.build_files.dependencies import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, matches
 from orchestrator.project.functions.languages import language_of
@@ -31,9 +31,9 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
     changed = await changed_paths(run.repository, base, tree)
     manifests = [path for path in changed if manifest_of(path)]
     sources = [path for path in changed if language_of(path) and not belongs_to_tests(path)]
-    texts = [await contents_of(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
+    texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
     found = dependency_changes(*({path: _text(one) for path, one in each.items()} for each in texts))
-    public = name_changes(*[await contents_of(run.repository, one, sources) for one in (base, tree)])
+    public = name_changes(*[await contents_at(run.repository, one, sources) for one in (base, tree)])
     return WorkFacts(
         added=found.added,
         removed=found.removed,

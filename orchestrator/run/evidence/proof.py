@@ -11,7 +11,7 @@ from orchestrator.git.scratch import files_in, pieced_together
 from orchestrator.project.checks.tools import is_check
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
-from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered, with_expectations
+from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
     at_base,
@@ -22,6 +22,7 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.marks import marks_between
+from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.without_work import without_work, work_between
@@ -59,19 +60,19 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         found.marks += same.marks
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
+    subjects = []
     for one in passed:
         if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
+            subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
-        changes=with_expectations(
-            _once(found.changes), run.view.plan.tests_that_change, reviewed=run.view.plan.reviewed
-        ),
+        changes=await with_weakened(run, base, tree, subjects, found.changes),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
         canaries=tuple(found.canaries),
@@ -237,14 +238,6 @@ def _without_canary(subject: ResultComparison, found: _Found, *, was_tried: bool
         found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
     elif subject.here.runs_tests is not False:
         found.untold.append(f"whether `{subject.command}` notices a failing test: sq can make none for it")
-
-
-def _once(changes: Sequence[TestChange]) -> list[TestChange]:
-    """Return each test once, preferring how it fails to the fact that it is gone."""
-    found: dict[str, TestChange] = {}
-    for change in sorted(changes, key=lambda one: one.kind is not TestChangeKind.FAILS):
-        found.setdefault(change.name, change)
-    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from orchestrator.git.scratch import contents_of, with_contents
+from orchestrator.git.scratch import contents_at, with_contents
 from orchestrator.project.functions.changes import Change, changed_functions
 from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
 from orchestrator.project.functions.functions import Function
@@ -46,8 +46,8 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
-    before = await contents_of(run.repository, subject.base, paths)
-    after = await contents_of(run.repository, subject.tree, paths)
+    before = await contents_at(run.repository, subject.base, paths)
+    after = await contents_at(run.repository, subject.tree, paths)
     made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
     made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
     before, after = (

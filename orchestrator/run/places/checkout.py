@@ -10,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from orchestrator.git.command import git
+from orchestrator.git.diffs import compared
 from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of
@@ -159,8 +160,9 @@ class Checkout:
 
     async def _changed(self, committed: str, now: str) -> list[str]:
         """Return the paths that differ between two trees, without files that verification added."""
-        named = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
-        return [path for path in (await git(self._root, "diff", *named, committed, now)).split("\0") if path]
+        form = ("--name-only", "--no-renames", "--diff-filter=a", "-z")
+        told = await compared(self._root, "diff", *form, of=(committed, now))
+        return [path for path in told.decode(errors="replace").split("\0") if path]
 
     async def _put_back_what_failed(self, tasks: Tasks) -> WorkRescued | None:
         begun = [task for task in tasks.values() if task.place.begun]

@@ -121,13 +121,20 @@ def _described(run: Run) -> str:
 
 
 def lines_not_in(spec: str, proposed: Plan) -> list[str]:
-    """The entries of `tests_that_change` whose line is not in the spec; white space and list signs aside."""
+    """The entries whose line is not in the spec, as problems. White space and list signs do not count."""
     lines = {_plain(line) for line in spec.splitlines()}
     whole = _plain(spec)
-    return [
-        f"`tests_that_change` names {entry.test!r} with a line that the spec does not hold: {entry.line!r}"
-        for entry in proposed.tests_that_change
-        if entry.line and not (_plain(entry.line) in lines or _is_quote(_plain(entry.line), whole))
+    named = [(f"`tests_that_change` names {one.test!r}", one.line) for one in proposed.tests_that_change]
+    named += [(f"`without_tests` of task {one.id} is named", one.without_tests) for one in proposed.tasks]
+    problems = [
+        f"{what} with a line that the spec does not hold: {line!r}"
+        for what, line in named
+        if line and not (_plain(line) in lines or _is_quote(_plain(line), whole))
+    ]
+    return problems + [
+        f"`without_tests` of task {one.id} quotes a line that does not speak of tests: {one.without_tests!r}"
+        for one in proposed.tasks
+        if one.without_tests and "test" not in one.without_tests.lower()
     ]
 
 

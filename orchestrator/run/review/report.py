@@ -28,8 +28,8 @@ DIFF_LIMIT = 60_000  # characters of a diff in the prompt. The reviewer can read
 class ReviewSubject:
     """The subject and place of a review. `unusable`: the number of unusable reports on it so far.
 
-    `findings` are the earlier ones that the prompt lists. `unlike` checks after the review and returns why
-    its report is about something else, or "".
+    `findings` are the earlier ones that the prompt lists, `tests` the changed tests there by name. `unlike`
+    checks after the review and returns why its report is about something else, or "".
     """
 
     task_id: str
@@ -38,6 +38,7 @@ class ReviewSubject:
     folder: Path
     unusable: int
     findings: Sequence[Finding] = ()
+    tests: Sequence[str] = ()
     depth: ReviewDepth = ReviewDepth.STANDARD
     unlike: "Callable[[], Awaitable[str]] | None" = None
 
@@ -84,26 +85,41 @@ async def report_on(
 
 
 class _RulingsDemanded:
-    """Refuses the first report of a turn that leaves out rulings on earlier findings. The next one counts."""
+    """Refuses reports without a ruling on each earlier finding and each changed test that the prompt lists.
+
+    A report that brings none of the rulings missed in the one before it counts as it is.
+    """
 
     def __init__(self, subject: ReviewSubject) -> None:
         self._findings = subject.findings
+        self._tests = subject.tests
         self._folder = str(subject.folder)
+        self._missing = len(subject.findings) + len(subject.tests) + 1
 
     def __call__(self, payload: str) -> str | None:
-        findings, self._findings = self._findings, ()
         report = parse_review_output(payload)
         if isinstance(report, str):
             return None
         own = replace(report, issues=tuple(in_folder(report.issues, self._folder)))
-        missing = unruled(findings, own)
-        if not missing:
+        ruled = {ruling.test for ruling in report.tests}
+        findings = [one.id for one in unruled(self._findings, own)]
+        tests = [name for name in self._tests if name not in ruled]
+        before, self._missing = self._missing, len(findings) + len(tests)
+        if not 0 < self._missing < before:
             return None
-        ids = ", ".join(one.id for one in missing)
-        return (
-            f"The report was not recorded. `earlier` has no ruling on these findings: {ids}. Report again, "
-            "with an entry for each of them: its `id`, its `state` and `why`."
-        )
+        told = ["The report was not recorded."]
+        if findings:
+            told.append(
+                f"`earlier` has no ruling on these findings: {', '.join(findings)}. Add an entry for each of "
+                "them: its `id`, its `state` and `why`."
+            )
+        if tests:
+            names = "".join(f"\n- {name}" for name in tests)
+            told.append(
+                "`tests` has no ruling on these changed tests. Add an entry for each of them: its name in "
+                f'`test` as it stands here, "accepted" or "refused" in `ruling`, and `why`.{names}\n'
+            )
+        return f"{' '.join(told)} Report again, with all the rest."
 
 
 def read_report(call: CallView, depth: ReviewDepth = ReviewDepth.STANDARD) -> ReviewReport | str:

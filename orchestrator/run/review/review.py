@@ -4,6 +4,7 @@ After an unusable report the reviewer is asked once more in the same session. If
 the parser's synthetic issue is recorded and nothing passes.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,10 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.workspace import diff_text, resolution_text
+from orchestrator.git.diffs import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
 from orchestrator.run.evidence.facts import facts_between
-from orchestrator.run.evidence.summary import changes_of, results, with_output
+from orchestrator.run.evidence.summary import changes_of, results, ruling_words, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
@@ -24,10 +25,11 @@ from orchestrator.run.review.ownership import own_paths, users_paths
 from orchestrator.run.review.report import DIFF_LIMIT, ReviewSubject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
 from orchestrator.run.review.tokens import tokens_of
+from prompts.marking import line
 from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
-from state.records.reviews import Finding
+from state.records.reviews import Finding, TestChange
 from state.settings.retry_limits import RETRY_LIMITS
 from state.words import doubts, facts_words
 
@@ -50,6 +52,7 @@ async def review_task(run: Run, task_id: str) -> None:
         folder=folder,
         unusable=task.review.unusable,
         findings=_undecided_of(run, task),
+        tests=_names(changes_of(run.view, task)),
         depth=run.effort.review_depth,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
@@ -70,6 +73,7 @@ async def review_whole(run: Run) -> None:
         folder=folder,
         unusable=len(run.view.whole.unusable),
         findings=_undecided_of_whole(run),
+        tests=_names(one for task in run.view.tasks.values() for one in changes_of(run.view, task)),
         depth=run.effort.review_depth,
     )
     report = await report_on(run, subject, partial(_final_prompt, run, folder))
@@ -138,7 +142,11 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         verification=_seen(run, view.whole.tree),
         not_run=not_run(view),
         facts=facts_words(await facts_between(run, *whole)),
-        let_through=[(id_, change) for id_, task in view.tasks.items() for change in changes_of(view, task)],
+        let_through=[
+            (id_, change, ruling_words(view, change.name))
+            for id_, task in view.tasks.items()
+            for change in changes_of(view, task)
+        ],
         earlier=await _earlier(folder, findings, reviewed, whole, paths),
         on_criteria=question(view, "", view.whole.tree),
         diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
@@ -154,6 +162,11 @@ def _undecided_of_whole(run: Run) -> list[Finding]:
     view = run.view
     disputes = [dispute for task in view.tasks.values() for dispute in disputes_of(view, task)]
     return undecided(with_disputes(final_known(view), disputes))
+
+
+def _names(changes: Iterable[TestChange]) -> list[str]:
+    """Return the names of changed tests as prompts print them, each once."""
+    return list(dict.fromkeys(line(change.name) for change in changes))
 
 
 def _said(run: Run, task: TaskView) -> str:

@@ -18,6 +18,7 @@ from orchestrator.run.review.findings import (
 )
 from orchestrator.run.review.ownership import changed_by_tasks, of_nobody, of_the_user
 from orchestrator.run.review.tokens import tokens_of
+from prompts.marking import line
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.events.tasks import TaskView
 from state.records.reviews import (
@@ -90,14 +91,17 @@ async def _credentials_in(task: TaskView) -> list[str]:
 
 
 def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
-    """Return a ruling for each changed test. Without the reviewer's ruling the test is accepted and marked.
+    """Return a ruling for each changed test, by its name as prompts print it. Of several a refusal counts.
 
-    Either way the run does not end with code 0.
+    Without the reviewer's ruling the test is let through and marked. The run does not end with code 0 then.
     """
-    known = {ruling.test: ruling for ruling in said}
+    known = {ruling.test: ruling for ruling in sorted(said, key=lambda one: not one.accepted)}
+    names = dict.fromkeys(change.name for change in changes)
     return tuple(
-        known.get(change.name) or TestRuling(test=change.name, accepted=True, ruled=False)
-        for change in changes
+        replace(known[line(name)], test=name)
+        if line(name) in known
+        else TestRuling(test=name, accepted=True, ruled=False)
+        for name in names
     )
 
 
@@ -131,8 +135,12 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     head = run.view.whole.commit
     number = len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
+    read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
+    changes = [(id_, one) for id_, task in run.view.tasks.items() for one in changes_of(run.view, task)]
+    rulings = rulings_on([change for _, change in changes], report.tests)
+    refused = [issue for id_, change in changes for issue in _refused_changes(id_, [change], rulings)]
     broken = await contradicted(run, "", run.view.whole.tree, folder)
-    read = replace(report, issues=(*in_folder(report.issues, str(folder)), *broken))
+    read = replace(read, issues=(*read.issues, *refused, *broken))
     settled = _settled(run, read, final_known(run.view), disputes)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))
@@ -145,6 +153,7 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
         issues=tuple(one.issue for one in assigned),
         suggestions=(*report.suggestions, *settled.suggestions),
         findings=settled.findings,
+        tests=rulings,
     )
     judged = await judge(
         run,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.git.command import git
+from orchestrator.git.diffs import compared
 from prompts.marking import line
 from state.redaction.redactor import tokens_in
 
@@ -14,8 +14,8 @@ _HUNK = re.compile(r"^@@ -\S+ \+(\d+)")
 
 async def tokens_of(folder: Path, base: str, commit: str) -> list[str]:
     """Return the place and format of each token in a change's new lines: `path:line: PyPI token`."""
-    diff = await git(folder, "diff", "--no-color", "--no-ext-diff", "-U0", base, commit)
-    return list(dict.fromkeys(tokens_in_diff(diff)))
+    diff = await compared(folder, "diff", "--text", "-U0", of=(base, commit))
+    return list(dict.fromkeys(tokens_in_diff(diff.decode(errors="replace"))))
 
 
 def tokens_in_diff(diff: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 from agents.access import Credentials
@@ -29,7 +30,8 @@ from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.git.workspace import changed_paths, tree_of
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
 from orchestrator.run.evidence.summary import (
@@ -38,6 +40,7 @@ from orchestrator.run.evidence.summary import (
     feedback,
     has_failed,
     lost_canaries,
+    remarks_on,
     results,
     said,
     unanswered,
@@ -51,7 +54,6 @@ from state.journal.events import (
     CompletionAccepted,
     CompletionRefused,
     GateDecided,
-    ProofsTaken,
     TaskUnverified,
 )
 from state.journal.events.tasks import TaskView
@@ -59,7 +61,6 @@ from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
-from state.words import listed, marks_words, untested, untested_words
 
 DIFF = "diff"
 VERIFICATION = "verification"
@@ -159,53 +160,32 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    for doubt in filter(None, (_untested(proofs), _marked(proofs))):
-        if fingerprint(doubt) not in _refused(task):
-            return doubt
-    unproven = _unproven(proofs)
-    if run.effort.block_unproven_tests and unproven and fingerprint(unproven) not in _refused(task):
-        return unproven
+    remarks = remarks_on(
+        proofs, unproven=run.effort.block_unproven_tests, needs_tests=not task.task.without_tests
+    )
+    if once := _said_once(task, remarks):
+        return once
     reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
     return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
 
 
-def _unproven(proofs: ProofsTaken) -> GateResult | None:
-    """Return the refusal, sent once, for a Worker whose tests pass without its change."""
-    if not proofs.unproven:
-        return None
-    reason = (
-        "These tests that you added or changed pass without your change too, so they do not show it: "
-        f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-        "there is a reason. The reviewer will look at it."
-    )
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="unproven tests")
+def _said_once(task: TaskView, remarks: Mapping[str, str]) -> GateResult | None:
+    """Return a refusal with the remarks that the attempt's Worker has not read yet, or None without any."""
+    refused = {refusal.fingerprint for refusal in task.open.refusals}
+    known = {
+        kind
+        for number in range(1, len(remarks) + 1)
+        for kinds in combinations(remarks, number)
+        if fingerprint(_refusal(dict.fromkeys(kinds, ""))) in refused
+        for kind in kinds
+    }
+    new = {kind: words for kind, words in remarks.items() if words and kind not in known}
+    return _refusal(new) if new else None
 
 
-def _untested(proofs: ProofsTaken) -> GateResult | None:
-    """Return the refusal, sent once, for a Worker whose work no test needs."""
-    found = untested(proofs.without_work)
-    if not found:
-        return None
-    reason = (
-        f"{untested_words(found)}. Add a test that fails without your work, or claim completion again if no "
-        "test can show it. The run can then only end unverified."
-    )
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="no test without the work")
-
-
-def _marked(proofs: ProofsTaken) -> GateResult | None:
-    """Return the refusal, sent once, for a Worker whose product looks at a test runner."""
-    if not proofs.marks:
-        return None
-    reason = (
-        f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The run "
-        "can then only end unverified."
-    )
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key="the runner's marks")
-
-
-def _refused(task: TaskView) -> set[str]:
-    return {refusal.fingerprint for refusal in task.open.refusals}
+def _refusal(remarks: Mapping[str, str]) -> GateResult:
+    reason = "\n\n".join(remarks.values())
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key=", ".join(remarks))
 
 
 STEERING = "power steering"

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
+from orchestrator.git.diffs import compared
 from state.records.work import ChangeKind, FileChange
 
 MOST_BYTES = 200_000  # of what one reader is shown at a time
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
 _SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
-_PLAIN = ("--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index")
+_PLAIN = ("--no-renames", "--full-index")
 _FORM = ("-U3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/")
 _SETTINGS = ("core.quotePath=true", "diff.suppressBlankEmpty=false")
 _NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1"}
@@ -34,7 +35,8 @@ async def changes_between(repository: Path, base: str, commit: str) -> Changes:
     Raises:
         GitError: an object is missing, or git does not answer.
     """
-    told = await _git(repository, "diff-tree", "-r", "-z", "--raw", "--numstat", *_PLAIN, base, commit)
+    form = ("-r", "-z", "--raw", "--numstat", *_PLAIN)
+    told = await compared(repository, "diff-tree", *form, of=(base, commit))
     return _changes(told.decode(errors="surrogateescape").split("\0"))
 
 
@@ -81,8 +83,8 @@ async def sizes_of(repository: Path, objects: Iterable[str]) -> dict[str, int]:
 
 
 async def _patch(repository: Path, base: str, commit: str, paths: Sequence[str]) -> bytes:
-    shown = ("diff-tree", "-r", "-p", *_PLAIN, *_FORM, base, commit, "--", *paths)
-    return await _git(repository, "--literal-pathspecs", *shown)
+    form = ("-r", "-p", *_PLAIN, *_FORM)
+    return await compared(repository, "diff-tree", *form, of=(base, commit), paths=paths, settings=_SETTINGS)
 
 
 def _changes(fields: Sequence[str]) -> Changes:

@@ -1,6 +1,6 @@
 """Tasks: their attempts and claims, their reviews, their merges, their ends, and their reopening."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -19,7 +19,7 @@ from state.journal.events.tasks import (
     TaskView,
 )
 from state.journal.view import RunView
-from state.records.reviews import FindingState, ReviewIssue
+from state.records.reviews import FindingState, ReviewIssue, TestRuling
 from state.verdicts import Verdict
 
 
@@ -145,6 +145,12 @@ def _whole_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
         view.context.review_issues = []
 
 
+def _accepted_before(before: Sequence[TestRuling], now: Sequence[TestRuling]) -> list[TestRuling]:
+    """Return the earlier rulings that stay: a review of a fix is asked about the fix alone."""
+    names = {one.test for one in now}
+    return [one for one in before if one.accepted and one.ruled and one.test not in names]
+
+
 def _task_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
     if event.task_id not in view.tasks:  # a review before the build
         return
@@ -154,7 +160,7 @@ def _task_reviewed(view: RunView, event: e.ReviewRecorded) -> None:
         open=tuple(one for one in event.findings if one.state is FindingState.OPEN),
         findings=event.findings,
         commit=event.commit,
-        rulings=event.tests,
+        rulings=(*_accepted_before(task.review.rulings, event.tests), *event.tests),
         suggestions=tuple(dict.fromkeys([*task.review.suggestions, *event.suggestions])),
         rounds=task.review.rounds + 1,
     )

@@ -9,15 +9,14 @@ from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 from orchestrator.git.changes import holds_work
 from orchestrator.git.cleanup.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
+from orchestrator.git.diffs import changed_paths, diff_text
 from orchestrator.git.pinned import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.repository import deliver, find_repository
 from orchestrator.git.scratch import files_in, pieced_together, remove_scratch, show_tree, text_at
 from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.workspace import (
-    changed_paths,
     commit_tree,
-    diff_text,
     ensure_worktree,
     put_on,
     remove_worktree,

@@ -1,18 +1,19 @@
 """Worktrees, snapshots and sq's own commits, with real git; the user's checkout, hooks and settings untouched."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import anyio
 import pytest
 
+from orchestrator.git.changes import sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
+from orchestrator.git.diffs import changed_paths, diff_text
 from orchestrator.git.locks import git_dir, git_is_at_work
 from orchestrator.git.workspace import (
-    changed_paths,
     commit_tree,
-    diff_text,
     ensure_branch,
     ensure_worktree,
     move_forward,
@@ -25,6 +26,7 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
+from orchestrator.views.models.diffs import shown_patch
 from state.errors import GitError
 
 BRANCH = task_branch("r-1", "t1")
@@ -459,9 +461,37 @@ async def test_a_long_diff_is_cut_with_a_note_and_the_files_are_listed_whole(wor
     commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
     told = await diff_text(worktree, head, commit, limit=1000)
     assert "2 files changed" in told
-    assert "characters left out" in told
+    assert "[… a/a.py b/a.py: its diff of 35113 bytes is left out: read the file itself]" in told
+    assert "+y = 2" in told
     assert len(told) < 2000
     assert "left out" not in await diff_text(worktree, head, commit, limit=100_000)
+
+
+HIDING = ["-diff", "binary", "diff=hides", "linguist-generated -diff", "filter=hides -text"]
+
+
+@pytest.mark.parametrize("where", ["tree", "info", "user"])
+async def test_no_attribute_or_setting_hides_a_change(worktree, head, project, tmp_path, where):
+    places = {"tree": worktree / ".gitattributes", "info": project / ".git/info/attributes"}
+    place = places.get(where, tmp_path / "attributes")
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("".join(f"{number}.py {one}\n" for number, one in enumerate(HIDING)))
+    for key in ("diff.external", "diff.hides.textconv", "diff.hides.command"):
+        await git(project, "config", key, "true")
+    await git(project, "config", "core.attributesFile", str(tmp_path / "attributes"))
+    for number, _ in enumerate(HIDING):
+        (worktree / f"{number}.py").write_text(f"answer = {number}\n")
+    (worktree / "noise.bin").write_bytes(b"a\0b" * 100)
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    told = await diff_text(worktree, head, commit, limit=10_000)
+    shown, _ = await shown_patch(project, head, commit)
+    lines = {f"+answer = {number}" for number, _ in enumerate(HIDING)}
+    assert lines <= set(told.splitlines())
+    assert lines <= set(shown.splitlines())
+    assert re.search(r"noise.bin +\| Bin 0 -> 300 bytes", told)
+    counted = {one.path: one.added for one in await sizes(worktree, head, commit)}
+    assert [counted[f"{number}.py"] for number, _ in enumerate(HIDING)] == [1] * len(HIDING)
+    assert counted["noise.bin"] is None
 
 
 # --- the command ----------------------------------------------------------------------------------------

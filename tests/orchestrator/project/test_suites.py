@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from orchestrator.project.build_files.test_parts import with_base_parts
 from orchestrator.project.runners.suite import suite_of
 
 
@@ -252,3 +253,72 @@ def test_what_decides_how_tests_run_is_told_from_what_they_test(
     suite = suite_of(command, tmp_path)
     assert suite.deciders([*deciding, *not_deciding]) == deciding
     assert suite.manifests([*deciding, *not_deciding]) == manifests
+
+
+PYTEST_OPTIONS = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "now", "merged"),
+    [
+        ("package.json", '{"scripts": {"test": "a"}}', '{"scripts": {"test": "a || true"}}', {"test": "a"}),
+        (
+            "package.json",
+            '{"scripts": {"test": "a"}}',
+            '{"scripts": {"test": "a", "pretest": "b"}}',
+            {"test": "a"},
+        ),
+        (
+            "package.json",
+            '{"scripts": {"test": "a"}}',
+            '{"scripts": {"test": "b", "clean": "c"}}',
+            {"clean": "c", "test": "a"},
+        ),
+        ("package.json", "{}", '{"jest": {"testMatch": []}}', {}),
+    ],
+)
+def test_scripts_and_settings_of_tests_are_the_bases(path, base, now, merged):
+    told = json.loads(with_base_parts(path, base, now))
+    assert told == {"scripts": merged}
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "now", "merged"),
+    [
+        ("pyproject.toml", PYTEST_OPTIONS, PYTEST_OPTIONS.replace("-q", "-k add"), PYTEST_OPTIONS),
+        ("pyproject.toml", '[project]\nname = "a"\n', PYTEST_OPTIONS, '[project]\nname = "a"\n'),
+        ("pyproject.toml", "", '[project.entry-points."pytest11"]\nquiet = "quiet"\n', ""),
+        ("setup.cfg", "", "[tool:pytest]\naddopts = -k add\n", ""),
+        ("tox.ini", "[testenv]\ncommands = a\n", "[testenv]\ncommands = b\n", "[testenv]\ncommands = a\n"),
+        (
+            "Cargo.toml",
+            '[package]\nname = "a"\n',
+            '[package]\nname = "a"\nautotests = false\n',
+            '[package]\nname = "a"\n',
+        ),
+        (
+            "Cargo.toml",
+            '[package]\nname = "a"\n',
+            '[package]\nname = "a"\n[lib]\ntest = false\n',
+            '[package]\nname = "a"\n',
+        ),
+    ],
+)
+def test_sections_that_decide_how_tests_are_run_are_the_bases(path, base, now, merged):
+    told = with_base_parts(path, base, now)
+    assert [line for line in told.splitlines() if line] == [line for line in merged.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    ("path", "now"),
+    [
+        ("package.json", '{"name": "a", "dependencies": {"b": "1"}}'),
+        ("package.json", "{"),
+        ("package.json", "[]"),
+        ("pyproject.toml", '[project]\ndependencies = ["b"]\n\n[tool.poetry.dependencies]\nb = "1"\n'),
+        ("Cargo.toml", '[package]\nname = "a"\n\n[dependencies]\nb = "1"\n'),
+        ("pom.xml", "<project/>"),
+    ],
+)
+def test_what_a_manifest_says_of_the_product_stays_as_it_is(path, now):
+    assert with_base_parts(path, "", now) == now

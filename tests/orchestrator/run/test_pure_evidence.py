@@ -8,6 +8,7 @@ from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tes
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
+from prompts.marking import line
 from state.records.commands import (
     BaselineCheck,
     BaselineStanding,
@@ -216,24 +217,41 @@ def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
 CHANGE = TestChange(test="tests/a.py::T::test_x", path="tests/a.py", kind=TestChangeKind.FAILS)
 
 
+def expected(entry: TestThatChanges) -> str:
+    return with_expectations([CHANGE], [entry], lambda _: {"add", "f"})[0].expected_by
+
+
 @pytest.mark.parametrize(
     "entry", ["tests/a.py::T::test_x", "tests/a.py", "./tests/a.py", "test_x", "T::test_x"]
 )
 def test_the_plan_announces_a_changed_test_by_name_or_file(entry: str) -> None:
-    announced = [TestThatChanges(test=entry, line="add() rounds")]
-    assert with_expectations([CHANGE], announced, reviewed=False)[0].expected_by == "add() rounds"
+    assert expected(TestThatChanges(test=entry, line="add() rounds")) == "add() rounds"
 
 
 @pytest.mark.parametrize("entry", ["tests/b.py", "test_y", "x", "est_x", ""])
 def test_another_test_is_not_announced_by_that(entry: str) -> None:
-    announced = [TestThatChanges(test=entry, line="add() rounds")]
-    assert with_expectations([CHANGE], announced, reviewed=True)[0].expected_by == ""
+    assert expected(TestThatChanges(test=entry, line="add() rounds")) == ""
 
 
-def test_an_entry_without_a_line_counts_in_a_reviewed_plan_only() -> None:
-    announced = [TestThatChanges(test="tests/a.py")]
-    assert with_expectations([CHANGE], announced, reviewed=False)[0].expected_by == ""
-    assert with_expectations([CHANGE], announced, reviewed=True)[0].expected_by == "the reviewed plan"
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("- add(a, b) rounds from now on.", True),
+        ("The results of `add` are rounded.", True),
+        ("test_x expects 3.", True),
+        ("Change tests/a.py.", True),
+        ("Change a.py.", True),
+        ("Use f(x) for it.", True),
+        ("", False),
+        ("Round all sums.", False),
+        ("Adding rounds, and so does addition.", False),
+        ("Let f be rounded.", False),
+    ],
+)
+def test_an_entry_counts_if_its_line_names_the_test_its_file_or_a_name_on_the_changed_lines(
+    line: str, *, counts: bool
+) -> None:
+    assert expected(TestThatChanges(test="tests/a.py", line=line)) == (line if counts else "")
 
 
 def test_the_line_that_asks_for_a_changed_test_has_to_stand_in_the_spec() -> None:
@@ -254,3 +272,18 @@ def test_a_changed_test_on_which_the_reviewer_is_silent_is_marked_as_not_ruled_o
     assert rulings_on([CHANGE], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
     refused = TestRuling(test=CHANGE.test, accepted=False, why="it was right")
     assert rulings_on([CHANGE], [refused]) == (refused,)
+
+
+def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal() -> None:
+    odd = TestChange(test="tests/a.py::test_x[a\tb]", kind=TestChangeKind.GONE)
+    (printed,) = [line(odd.name)]
+    said = [
+        TestRuling(test=printed, accepted=True, why="yes"),
+        TestRuling(test=printed, accepted=False, why="no"),
+        TestRuling(test=printed, accepted=True, why="yes"),
+        TestRuling(test=CHANGE.test.upper(), accepted=True, why="another"),
+    ]
+    assert rulings_on([odd, CHANGE, CHANGE], said) == (
+        TestRuling(test=odd.test, accepted=False, why="no"),
+        TestRuling(test=CHANGE.test, accepted=True, ruled=False),
+    )

@@ -331,7 +331,7 @@ def changed_test_lanes(*reviews: dict[str, object], **more: object) -> dict[str,
     honest = CALCULATORS["python"].honest["a changed test that no plan names"]
     return whole_run(**{
         "planner/plan/1": [plans("mul")],
-        "worker/mul/1": replies(*honest.commands),
+        "worker/mul/1": replies(*honest.commands, claims=2),
         "reviewer/mul/*": list(reviews),
         **more,
     })  # fmt: skip

@@ -64,9 +64,10 @@ def runs(
     told = {
         "planner/plan/1": [plan],
         "worker/mul/1": replies(*commands, claims=claims),
-        "reviewer/*": [passes()],
+        "reviewer/*": [passes(), passes()],  # the second one if the first is refused
     }
-    return rehearse(whole_run(**told), spec=spec, settings=settings)
+    reviewed = bool(tests_that_change)
+    return rehearse(whole_run(**told), spec=spec, settings=settings, plan_review=reviewed)
 
 
 def assert_not_believed(done: Done, repository: Path, shell: Shell, head: str) -> None:
@@ -81,7 +82,7 @@ def test_a_lie_about_the_tests_is_never_complete_and_moves_no_branch(
 ) -> None:
     one = calculator(language, repository, shell)
     head = shell(repository, "git", "rev-parse", "main")
-    done = runs(rehearse, one.broken, one.lies[lie], claims=3)
+    done = runs(rehearse, *one.lies[lie].commands, claims=3)
     assert_not_believed(done, repository, shell, head)
 
 
@@ -116,7 +117,9 @@ def test_honest_work_ends_as_it_should_and_is_never_stuck(
     honest = CALCULATORS[language].honest[kind]
     calculator(language, repository, shell, honest.before)
     head = shell(repository, "git", "rev-parse", "main")
-    done = runs(rehearse, *honest.commands, spec=honest.spec, tests_that_change=honest.tests_that_change)
+    claims = 1 if honest.outcome is Outcome.COMPLETE else 2  # it hears once of tests that change
+    told = {"spec": honest.spec or SPEC, "tests_that_change": honest.tests_that_change}
+    done = runs(rehearse, *honest.commands, claims=claims, **told)
     assert done.outcome is honest.outcome, done.output
     assert done.view.tasks["mul"].merged_commit
     moved = shell(repository, "git", "rev-parse", "main") != head
@@ -144,6 +147,6 @@ def test_without_worktrees_a_lie_is_never_complete_either(
     rehearse: Rehearse, repository: Path, shell: Shell, lie: str
 ) -> None:
     one = calculator("python", repository, shell)
-    done = runs(rehearse, one.broken, one.lies[lie], claims=3, settings={"worktrees": False})
+    done = runs(rehearse, *one.lies[lie].commands, claims=3, settings={"worktrees": False})
     assert done.outcome in {Outcome.STUCK, Outcome.UNVERIFIED}, done.output
     assert shell(repository, "git", "diff", "--cached", "--name-only") == ""

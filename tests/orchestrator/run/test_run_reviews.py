@@ -200,6 +200,14 @@ def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_tur
     ]
 
 
+def test_a_reviewer_sees_a_change_that_an_attribute_of_the_tree_hides(rehearse: Rehearse) -> None:
+    hidden = [writes("notes.txt", "A line.\n"), writes(".gitattributes", "*.txt -diff\n*.txt binary\n")]
+    sees = passes(prompt_contains=["+A line."])
+    lanes = {"worker/notes/1": [*hidden, completes()], "reviewer/notes/1": [sees]}
+    done = rehearse(whole_run(**lanes), **CHECKED)
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
 SEEDS_PASS = {"text": '```json\n{"passed": true, "issues": [], "suggestions": []}\n```'}
 
 

@@ -5,9 +5,10 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from language.scripted import Rehearse, completes, whole_run, writes
+from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
 from orchestrator.run.evidence.base_tests import _is_the_specs
 from state.outcome import Outcome
@@ -76,6 +77,57 @@ def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path
     assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
 
 
+LOOKS = "\n\ndef half(n):\n    import os\n\n    return n // 2 if {} else n\n"
+PRETENDS = {
+    "it reads a variable of the runner": (
+        LOOKS.format('"PYTEST_CURRENT_TEST" in os.environ'),
+        "looks at a test runner, or touches it, and may behave otherwise when it is tested: shop.py: PYTEST_CURRENT_TEST",
+    ),
+    "it works only while sq counts": (
+        LOOKS.format('os.environ.get("PYTEST_" + "ADDOPTS")'),
+        "run plainly, exits with 1, and with 0 when sq counts its tests",
+    ),
+    "it patches an assertion": (
+        "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
+        "passes although sq had added a test that must fail",
+    ),
+}
+HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half{}, 2)\n"
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize("product", PRETENDS)
+def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
+    rehearse: Rehearse, repository: Path, shell: Shell, product: str
+) -> None:
+    text, told = PRETENDS[product]
+    old = "import unittest\n\nimport shop\n\n\nclass PriceTest(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(shop.price(), 3)\n"
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": old})
+    given = "()" if "patches" in product else "(4)"
+    worker = work_of({"shop.py": SHOP + text, "test_half.py": HALVES.format(given)}, claims=3)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert told in done.output
+
+
+@pytest.mark.usefixtures("pytest_here")
+def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    count = repository.parent / "runs"
+    counts = f"import pathlib\n\nwith open({str(count)!r}, 'a') as file:\n    file.write('x')\n"
+    begins_with(repository, shell, {"conftest.py": counts})
+    worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
+    done = rehearse(
+        whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", settings={"sandbox": "off"}
+    )
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
+    of_all = "baseline, its canary, verification, the work taken out, the plain run"
+    assert len(count.read_text()) == len(of_all.split(", "))
+
+
 @pytest.mark.usefixtures("pytest_here")
 def test_a_refactoring_without_new_tests_is_complete(
     rehearse: Rehearse, repository: Path, shell: Shell
@@ -112,6 +164,32 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
     assert "test_half_of_four" in done.output
 
 
+READS = "import pathlib\n\nfrom shop import price\n\n\ndef test_price():\n    assert pathlib.Path('prices.txt').read_text() == str(price())\n"
+LOADS = "import yaml\n\nfrom shop import price\n\n\ndef test_price():\n    assert yaml.safe_load('3') == price()\n"
+CHECKS = "from price_fixture import check\n\nfrom shop import price\n\n\ndef test_price():\n    check(price(), 3)\n"
+CHECK = "def check(one, other):\n    assert one == other\n"
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("files", "lie"),
+    [
+        ({"test_shop.py": READS, "prices.txt": "3"}, {"prices.txt": "4"}),
+        ({"test_shop.py": LOADS}, {"yaml.py": "def safe_load(text):\n    return 4\n"}),
+        ({"test_shop.py": CHECKS, "price_fixture.py": CHECK}, {"price_fixture.py": "def check(*_): pass\n"}),
+    ],
+    ids=["data that a test reads", "a module in place of another", "a helper beside the product"],
+)
+def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
+    rehearse: Rehearse, repository: Path, shell: Shell, files: dict[str, str], lie: dict[str, str]
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, **files})
+    worker = work_of({"shop.py": "def price():\n    return 4\n", **lie}, claims=2)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert "test_price fails as it was" in done.output
+
+
 @pytest.mark.parametrize(
     ("spec", "asked"),
     [
@@ -121,6 +199,7 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
         ("The whole test suite is green.", True),
         ("Add a function half.", False),
         ("Document how tests are run.", False),
+        ("The failing tests of third have to pass.", False),
     ],
 )
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
@@ -162,3 +241,84 @@ def test_a_command_that_only_builds_asks_for_no_test(
     worker = work_of({"shop.go": GO_WORK}, claims=1)
     done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go build ./...",), effort="low")
     assert done.outcome is Outcome.COMPLETE, done.output
+
+
+CHANGED = TESTS.replace("price() == 3", "price() == '3'")
+NAMING = "- `price()` returns a text from now on."
+ANNOUNCED = f"# Price\n\n{NAMING}\n- Prices are shown.\n"
+AS_TEXT = {"shop.py": "def price():\n    return '3'\n", "test_shop.py": CHANGED}
+NAME = "test_shop.py::test_price"
+
+
+def rules(ruling: str, **more: Any) -> dict[str, Any]:
+    tests = [{"test": NAME, "ruling": ruling, "why": "the spec says so"}]
+    return signals("report_review", passed=True, issues=[], tests=tests, **more)
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("line", "reviewed", "outcome"),
+    [
+        pytest.param(NAMING, True, Outcome.COMPLETE, id="names the function"),
+        pytest.param(NAMING, False, Outcome.UNVERIFIED, id="nobody reviewed", marks=pytest.mark.late),
+        pytest.param("- Prices are shown.", True, Outcome.UNVERIFIED, id="no name", marks=pytest.mark.late),
+    ],
+)
+def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
+    rehearse: Rehearse, repository: Path, shell: Shell, line: str, *, reviewed: bool, outcome: Outcome
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tests_that_change"] = [{"test": NAME, "line": line}]
+    is_announced = outcome is Outcome.COMPLETE
+    hears = [] if is_announced else [completes(prompt_contains=[f"{NAME} fails as it was", "quote its line"])]
+    said_nothing = [] if is_announced else [passes(prompt_contains=[NAME, "fails as it was"])]
+    accepts = rules("accepted", **({} if is_announced else {"expect": {"tool_results_contain": [NAME]}}))
+    lanes = whole_run(**{
+        "planner/plan/1": [plan],
+        "worker/notes/1": [*work_of(AS_TEXT, claims=1), *hears],
+        "reviewer/notes/1": [*said_nothing, passes() if is_announced else accepts],
+    })  # fmt: skip
+    done = rehearse(lanes, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed)
+    assert done.outcome is outcome, done.output
+    assert done.view.tasks["notes"].merged_commit
+    assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
+
+
+@pytest.mark.usefixtures("pytest_here")
+def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refused(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    weak = {"shop.py": WORK, "test_half.py": HALF, "test_shop.py": TESTS.replace("== 3", "> 0")}
+    back = [
+        writes("test_shop.py", TESTS, expect={"prompt_contains": [NAME, "the spec says so"]}),
+        completes(),
+    ]
+    sees = {
+        "expect": {
+            "prompt_contains": [f"{NAME} may check less", "- assert price() == 3", "+ assert price() > 0"]
+        }
+    }
+    lanes = whole_run(**{
+        "worker/notes/1": [*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
+        "reviewer/notes/1": [rules("refused", **sees)],
+        "worker/notes/2": back,
+        "reviewer/notes/2": [passes()],
+    })  # fmt: skip
+    done = rehearse(lanes, verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
+def test_nobody_is_said_to_accept_a_changed_test_on_which_no_reviewer_ruled(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    weak = {"shop.py": WORK, "test_half.py": HALF, "test_shop.py": TESTS.replace("== 3", "> 0")}
+    silent = {"text": '```json\n{"passed": true, "issues": []}\n```'}
+    lanes = whole_run(**{"worker/notes/1": work_of(weak, claims=2), "reviewer/notes/1": [silent]})
+    done = rehearse(lanes, verify=PYTEST, effort="low")
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert f"{NAME} may check less than it did (no reviewer ruled on it)" in done.output
