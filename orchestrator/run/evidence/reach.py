@@ -23,7 +23,8 @@ _IMPLICIT = re.compile(
 )
 _ALONE = re.compile(r"main|init|function \d+")
 _QUIET = re.compile(  # lines outside functions that change nothing elsewhere
-    r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
+    r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$"
+    r"|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
     r"|end\b|require\b|\w+ .*= require\()"
 )
 
