@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orchestrator.git.scratch import contents_at, with_contents
-from orchestrator.project.functions.changes import Change, changed_functions
+from orchestrator.project.functions.changes import ChangedFunction, changed_functions
 from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.languages import language_of
@@ -40,7 +40,7 @@ class Work:
 
     tree: str
     sources: dict[str, bytes]
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedFunction, ...]
     defaults: frozenset[str]
 
 
