@@ -147,7 +147,9 @@ def body_of(node: "Node", language: Language) -> FunctionBody | None:
     return _block(node, found, expression=expression, yields=yields, language=language)
 
 
-def _block(node: "Node", found: "Node", *, expression: bool, yields: bool, language: Language) -> FunctionBody:
+def _block(
+    node: "Node", found: "Node", *, expression: bool, yields: bool, language: Language
+) -> FunctionBody:
     statements = [one for one in found.named_children if one.type not in language.ignored]
     if found.child_count and found.children[0].type in {"{", "("} and language.name != "ruby":
         at, indent = found.children[0].end_byte, None

@@ -11,7 +11,13 @@ from functools import partial
 
 from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import contents_at, renamed_files
-from orchestrator.project.functions.statements import StatementComparison, Names, Statement, statements_of, words
+from orchestrator.project.functions.statements import (
+    Names,
+    Statement,
+    StatementComparison,
+    statements_of,
+    words,
+)
 from orchestrator.run.evidence.changes import Touched, is_of, leaf_of, with_expectations
 from orchestrator.run.evidence.comparison import ResultComparison, tests_in
 from orchestrator.run.record import Run
