@@ -131,7 +131,7 @@ def _unverified(view: RunView) -> list[str]:
     """Return the gaps in the verification of the merged whole."""
     results = whole_results(view)
     proofs = view.evidence.proofs.get(("", view.whole.tree))
-    causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
+    causes = [*proofs.broken, *(canary_words(one) for one in lost_canaries(view, proofs))] if proofs else []
     causes += [
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())

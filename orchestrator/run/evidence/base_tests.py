@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.git.command import git
 from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
 from orchestrator.project.build_files.test_parts import with_base_parts
@@ -17,7 +18,7 @@ from orchestrator.project.checks.tools import tools_of
 from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.changes import is_of, is_test_data, leaf_of, of_files
+from orchestrator.run.evidence.changes import PROSE, is_of, is_test_data, leaf_of, of_files
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -25,11 +26,13 @@ from orchestrator.run.evidence.comparison import (
     run_on,
     with_tests_of,
 )
+from orchestrator.run.evidence.reach import reached
 from orchestrator.run.evidence.summary import cause_of, readable
 from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
 from orchestrator.run.evidence.without_work import work_between
 from orchestrator.run.record import Run
+from state.errors import GitError
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
@@ -42,13 +45,8 @@ _ASKS_FOR_THE_SUITE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
-_REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways to patch, in any language
-    r"^[^#\n]*?(?<![\w.])(?!self\b|this\b|@)[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]+\])+\s*=(?!=)"
-    r"|\b(?:setattr|delattr|exec|eval|globals|reload|import_module|defineProperty|addfinalizer)\s*\("
-    r"|\bpatch\b|\bautouse\b|\bpytest_\w+\s*\(|sys\.modules|__(?:dict|import|builtins)__|\bprototype\b"
-    r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
-    r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
-    re.MULTILINE,
+_LIKE_A_HELPER = re.compile(
+    r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
 )
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
@@ -77,12 +75,13 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     elif mixed == subject.tree:
         failing = []  # the verification itself has judged them
     red = list(names_of(before.count, TestState.FAILED))
+    paths = await files_in(run.repository, subject.base) if red else []
     red = [
         name
         for name in red
-        if not _passes(name, now if not files or of_files([name], files) else subject.now)
+        if not _holds(name, now if not files or of_files([name], files) else subject.now, paths)
     ]
-    asked = await _asked(run, subject, red) if red else []
+    asked = await _asked(run, subject, red, paths) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
     told = (
@@ -113,7 +112,8 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    Also returns the files that decide all of it, if only files of tests were put back, else none.
+    Also returns the files of tests that the work can reach, if only files of tests were put back. Without any
+    the tree is the new one itself.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -121,6 +121,9 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
+    known = {*touched.as_it_was, *touched.new, *touched.manifests, *added}
+    others = set(await changed_paths(repository, subject.base, subject.tree)) - known
+    added += [path for path in sorted(others) if await _is_of_the_tests(run, subject, path)]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
     manifests = {}
@@ -131,17 +134,45 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
     alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    if not alone or await _reach_out(run, subject):
+    concerned = await reached(run, subject) if alone else None
+    if concerned is None:
         return tree, []
-    return tree, list(touched.held)
+    files = sorted({*touched.held, *concerned})
+    return tree if files else subject.tree, files
 
 
-async def _reach_out(run: Run, subject: ResultComparison) -> bool:
-    """Whether new or changed files of tests hold code that can change other tests of the same process."""
-    for path in (*subject.touched.held, *subject.touched.new):
-        if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
-            return True
-    return False
+async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bool:
+    """Whether a path outside the folders of tests belongs to them, judged by the base's files that name it.
+
+    A file of data, or with a name like that of a helper, does if files of tests name it and neither product
+    nor the spec does. A new module of Python does if code that ran at the base imports one of its name: it
+    stands in for one from elsewhere.
+    """
+    pure = PurePosixPath(path)
+    is_new = not await text_at(run.repository, subject.base, path)
+    module = _PYTHON.match(path) if is_new else None
+    if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
+        passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
+        return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
+    if (
+        is_new
+        or (language_of(path) and not _LIKE_A_HELPER.search(pure.stem))
+        or pure.stem in run.started.spec_text
+    ):
+        return False
+    word = pure.stem if language_of(path) else pure.name
+    named = [one for one in await _naming(run, subject.base, rf"\b{re.escape(word)}\b") if one != path]
+    return bool(named) and all(is_test_file(one) or is_test_data(one) for one in named)
+
+
+async def _naming(run: Run, base: str, pattern: str) -> list[str]:
+    """Return the base's files, without prose, that hold a pattern."""
+    try:
+        told = await git(run.repository, "grep", "-I", "-l", "-z", "-E", "-e", pattern, base)
+    except GitError:  # none does
+        return []
+    files = [name.partition(":")[2] for name in told.split("\0") if name]
+    return [name for name in files if not PROSE.search(name)]
 
 
 def _is_added(path: str, new_tests: Collection[str]) -> bool:
@@ -177,9 +208,18 @@ def _passes(name: str, done: CommandRun) -> bool:
     return done.count.tests.get(name) is TestState.PASSED
 
 
-async def _asked(run: Run, subject: ResultComparison, red: Sequence[str]) -> list[str]:
+def _holds(name: str, now: CommandRun, files: Collection[str]) -> bool:
+    """Whether a red test passes, or is a file that could not be loaded and whose tests all pass now."""
+    if name in now.count.tests:
+        return _passes(name, now)
+    last = _WORD.findall(name)[-1:]
+    named = [path for path in files if is_test_file(path) and [PurePosixPath(path).stem] == last]
+    inside = of_files(now.count.tests, named)
+    return bool(inside) and all(_passes(one, now) for one in inside)
+
+
+async def _asked(run: Run, subject: ResultComparison, red: Sequence[str], paths: Sequence[str]) -> list[str]:
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
-    paths = await files_in(run.repository, subject.base)
     found = [name for name in red if _is_the_specs(name, run.started.spec_text, paths)]
     others = [name for name in red if name not in found]
     work = await work_between(run, subject) if others else None

@@ -21,7 +21,7 @@ _OF_TESTS = frozenset(
 )
 _RECORDED = frozenset({"__snapshots__", "snapshots", "__image_snapshots__", "golden", "goldens", "fixtures"})
 _SNAPSHOT = re.compile(r"\.(?:snap|snapshot|golden|approved\.\w+)$")
-_PROSE = re.compile(
+PROSE = re.compile(
     r"(?:^|/)docs?/|\.(?:md|rst|txt|adoc)$|(?:^|/)(?:LICENSE|CHANGELOG|README)[^/]*$", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"(?<=[\[-])([A-Za-z_]+)\d+(?=[\]-])")  # how pytest names parameters without a text
@@ -103,7 +103,7 @@ def touched(
         data=tuple(path for path in data if path in at_base),
         configuration=tuple(path for path in changed if path in deciders - manifests),
         manifests=tuple(path for path in changed if path in manifests),
-        code=tuple(path for path in rest if path not in data and not _PROSE.search(path)),
+        code=tuple(path for path in rest if path not in data and not PROSE.search(path)),
     )
 
 
