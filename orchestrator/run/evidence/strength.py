@@ -124,10 +124,10 @@ async def with_weakened(
         plan.tests_that_change if plan.reviewed else (),
         partial(identifiers_for, edits=edits),
     )
-    touched = [one.touched for one in subjects]
-    changed = {
-        path for one in touched for path in (*one.as_it_was, *one.new, *filter(is_test_data, one.code))
-    }
+    changed = set[str]()
+    for one in subjects:
+        roles = one.touched
+        changed |= {*roles.as_it_was, *roles.new, *roles.manifests, *filter(is_test_data, roles.code)}
     return with_built_together(found, edits, changed)
 
 
@@ -136,8 +136,8 @@ def with_built_together(
 ) -> tuple[TestChange, ...]:
     """Return the changes, where an announced one also stands for tests that only fail to build with it.
 
-    That is so if the work changed nothing of the tests but announced ones: the others pass on it as they were.
-    `changed` are all paths of tests, their data and configuration that the work changed.
+    That is so if the work changed no test but announced ones, and nothing else of the tests: the others pass
+    on it as they were. `changed` are all paths of tests, their data and configuration that the work changed.
     """
     lines = {leaf_of(one.test).partition("[")[0]: one.expected_by for one in changes if one.expected_by}
     announced = [next((lines[part] for part in edit.unit if part in lines), "") for edit in edits]
