@@ -209,7 +209,8 @@ def _announcement(
         (
             entry.line
             for entry in announced
-            if _is_meant(entry.test, change) and any(_stands_in(name, entry.line) for name in names)
+            if (_is_meant(entry.test, change) and any(_stands_in(name, entry.line) for name in names))
+            or (not change.test and _stands_in(change.path, entry.line))
         ),
         "",
     )
