@@ -85,7 +85,7 @@ def failures(results: Sequence[Judged]) -> str:
         + (
             f"fails in {listed(one.failing)}"
             if one.failing
-            else said(one)
+            else f"has {said(one)}"
             if one.complaints
             else f"failed: {one.why or cause_of(one.run)}"
         )
