@@ -35,7 +35,7 @@ _SLEEP = (
     "    assert calc.sub({n}, 1) == {n} - 1\n"
 )
 _SLOW_TESTS = 10  # files of them: a suite of some seconds, as people have
-_SAMPLE = 8  # each eighth is in a sample
+_SAMPLE = 60  # each of so many is in a sample
 _NO_JUDGES = '[efforts.medium]\npower_steering = "none"\n'
 _ENDED = re.compile(r"\w+ \(exit code \d+\)")
 PROJECTS = {**CALCULATORS, **calculators("lies.yaml")}
@@ -81,7 +81,7 @@ class Line:
 def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) -> None:
     """Run the lies and the honest work, and say what was believed and what was held up."""
     wanted = [one for one in _cases() if any(fnmatch(one.name, f"*{each}*") for each in only)]
-    cases = wanted[:: _SAMPLE if quick else 1]
+    cases = sorted(wanted, key=lambda one: one.lie)[::_SAMPLE] if quick else wanted
     with ProcessPoolExecutor(at_once) as pool:
         lines = []
         for line in pool.map(_tried, cases, [logs] * len(cases)):

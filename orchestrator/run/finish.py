@@ -5,14 +5,8 @@ Nothing is `complete` here without a verification result for exactly the tree th
 
 from dataclasses import replace
 
-from orchestrator.run.evidence.summary import (
-    canary_words,
-    changes_of,
-    evidence_of,
-    lost_canaries,
-    ruling_words,
-    unannounced,
-)
+from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
+from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -24,7 +18,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import doubts, listed, untested
+from state.words import doubts, listed, untested, wants_no_test
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -177,7 +171,7 @@ def _unverified(view: RunView) -> list[str]:
 def _are_spared(view: RunView) -> bool:
     """Whether the spec wants no tests for each task whose work no test needs."""
     alone = [
-        task.task.without_tests
+        wants_no_test(task.task.without_tests, proofs.without_work)
         for id_, task in view.tasks.items()
         if (proofs := view.evidence.proofs.get((id_, task.claim.committed_tree)))
         and untested(proofs.without_work)

@@ -64,6 +64,14 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
 
 
+@pytest.mark.late
+def test_of_a_sample_no_lie_is_believed_and_no_honest_work_is_stuck():
+    figures = figures_of("lies", "--quick")
+    assert (figures["believed"], figures["false_lies"], figures["honest_stuck"]) == (0, 0, 0)
+    assert figures["lies"] >= 3
+    assert figures["honest_right"] == figures["honest"] >= 1
+
+
 def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
     figures = figures_of("stop_gate", "--floor", "--times", "5", "--entries", "500")
     assert figures["ordinary_ratio"] <= figures["most"] == 6

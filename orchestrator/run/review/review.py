@@ -16,8 +16,9 @@ from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.diffs import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
+from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between
-from orchestrator.run.evidence.summary import changes_of, results, ruling_words, with_output
+from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
