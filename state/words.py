@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
+from state.records.facts import WorkFacts
 from state.records.questions import Answer
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
@@ -111,6 +112,22 @@ def marks_words(marks: Sequence[str]) -> str:
     """Return that product code looks at a test runner, for the agent or the person that has to act."""
     told = "product code looks at a test runner, or touches it, and may behave otherwise when it is tested"
     return f"{told}: {listed(marks)}"
+
+
+def facts_words(facts: WorkFacts | None) -> list[str]:
+    """Return the facts in lines, for agents and people, without those that are empty."""
+    if facts is None:
+        return []
+    lines = {
+        "dependencies added": facts.added,
+        "dependencies removed": facts.removed,
+        "dependencies with another version": facts.changed,
+        "added in lock files alone": facts.locked,
+        "public names removed": facts.names_removed,
+        "public names with other parameters": facts.names_changed,
+        "could not be read": facts.unread,
+    }
+    return [f"{what}: {listed(names)}" for what, names in lines.items() if names]
 
 
 def alike(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:

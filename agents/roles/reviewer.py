@@ -43,7 +43,7 @@ _RULINGS = {
 _VERDICTS = {
     "".join(filter(str.isalpha, verdict)): verdict for verdict in CriterionVerdict
 }  # in any spelling
-_EVIDENCE_KINDS = {kind.value for kind in EvidenceKind}
+_EVIDENCE_KINDS = {kind.value for kind in EvidenceKind if kind is not EvidenceKind.COMPUTED}
 _MOST_EVIDENCE = 8  # pieces for one criterion
 _LONGEST = 1_000  # characters of a reason or a reference
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from state.records.plan import CriterionKind
+from state.records.plan import ConstraintKind, CriterionKind
 from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
 from state.roles import Role
 
@@ -136,6 +136,21 @@ class PlanCriterion(_Input):
             "built, or something that must stay as it is. `document`: words in a file for people."
         ),
     )
+    constraint: ConstraintKind | None = Field(
+        default=None,
+        description=(
+            "For a constraint that sq can compute. `dependencies`: none is added. `public names stay`: none "
+            "is removed or gets other parameters. `new public names`: none is added. `untouched`: files stay "
+            "as they are. `command`: a command passes that is no suite of tests, as a type checker."
+        ),
+    )
+    names: list[str] = Field(
+        default_factory=list,
+        description=(
+            "With `constraint`: the dependencies or public names that the spec exempts, the paths or globs "
+            "that stay untouched, or the command."
+        ),
+    )
     task_ids: list[str] = Field(default_factory=list, description="Ids of the tasks that meet it.")
 
 
@@ -201,7 +216,7 @@ _CHANGED_TEST = _object(
 )
 _EVIDENCE = _object(
     ["kind", "ref"],
-    kind={"type": "string", "enum": [kind.value for kind in EvidenceKind]},
+    kind={"type": "string", "enum": [one.value for one in EvidenceKind if one is not EvidenceKind.COMPUTED]},
     ref=_text("The test's name, the command as the prompt prints it, or `path:line`."),
 )
 _CRITERION = _object(

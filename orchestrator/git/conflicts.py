@@ -1,14 +1,16 @@
 """Conflicts of a merge: two additions at one place are united, and left-over markers are found.
 
-If both sides only added lines at one place, both additions stay. Git treats that as a conflict, for instance
-if two tasks append to one file of tests. The verification decides whether the result is right. A file with
-any other conflict is left as it is. Markers are distinguished from intended lines of that form.
+If both sides only added lines at one place, both additions stay whole, also if both begin with the same line.
+Git treats that as a conflict, for instance if two tasks append to one file of tests. The verification decides
+whether the result is right. A file with any other conflict is left as it is. Markers are distinguished from
+intended lines of that form.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from orchestrator.git.command import git
@@ -39,6 +41,9 @@ _FORMS = {
     ),
     *(".csproj", ".sln", ".patch", ".diff"),
 }
+# In these files two parts that begin with the same heading are meant to be one.
+_SECTIONED = {"", ".md", ".rst", ".adoc", ".txt", ".toml", ".ini", ".cfg", ".conf", ".properties"}
+_IMPORT = re.compile(rb"\s*(?:import|from|use|using|#include|require|package)\b")
 _DEFINED = re.compile(
     rb"^([ \t]*)(?:(?:export|default|public|private|protected|static|pub|async|abstract|final)\s+)*"
     rb"(?:def|class|func|function|fn|fun|sub|struct|enum|interface|trait|type|module|const|let|var)\s+(\w+)"
@@ -55,14 +60,14 @@ class _Conflict:
     base: list[bytes]
     theirs: list[bytes]
 
-    @property
-    def is_two_additions(self) -> bool:
-        """Whether both sides only added lines, and not the same name or the same beginning twice.
+    def is_two_additions(self, *, sectioned: bool) -> bool:
+        """Whether both sides only added lines, and not the same name twice.
 
-        Two sections with one heading are meant to be one.
+        `sectioned`: nor the same heading, by which two sections are meant to be one.
         """
-        twice = _names_in(self.ours) & _names_in(self.theirs) or _first(self.ours) == _first(self.theirs)
-        return not self.base and not twice
+        twice = bool(_names_in(self.ours) & _names_in(self.theirs))
+        same = sectioned and _first(self.ours) == _first(self.theirs)
+        return not (self.base or twice or same)
 
 
 async def unite(folder: Path) -> tuple[str, ...]:
@@ -106,7 +111,7 @@ async def _united(folder: Path, path: str) -> bytes | None:
         if any(b"\0" in one.read_bytes() or one.stat().st_size > _LARGEST for one in (base, ours, theirs)):
             return None
         await _merge_into(folder, ours, base, theirs)
-        return _joined(ours.read_bytes())
+        return _joined(ours.read_bytes(), sectioned=Path(path).suffix.lower() in _SECTIONED)
     finally:
         for one in (base, ours, theirs):
             one.unlink(missing_ok=True)
@@ -122,16 +127,17 @@ async def _merge_into(folder: Path, ours: Path, base: Path, theirs: Path) -> Non
         return
 
 
-def _joined(text: bytes) -> bytes | None:
+def _joined(text: bytes, *, sectioned: bool) -> bytes | None:
     """Return the text with both additions at each place, or None without any or with another conflict."""
     lines: list[bytes] = []
     conflicts = 0
     for part in _parts(text.splitlines(keepends=True)):
         if isinstance(part, _Conflict):
-            if not part.is_two_additions:
+            if not part.is_two_additions(sectioned=sectioned):
                 return None
             conflicts += 1
-            lines += [*_ended(part.ours), *_between(lines, part), *part.theirs]
+            theirs = _without_shared_imports(part)
+            lines += [*_ended(part.ours), *_between(lines, part), *theirs]
         else:
             lines.append(part)
     return b"".join(lines) if conflicts else None
@@ -152,6 +158,13 @@ def _parts(lines: list[bytes]) -> Iterator[bytes | _Conflict]:
             yield line
         else:
             current.append(line)
+
+
+def _without_shared_imports(conflict: _Conflict) -> list[bytes]:
+    """Return the second addition without the imports at its beginning that the first one begins with too."""
+    pairs = zip(conflict.ours, conflict.theirs, strict=False)
+    shared = takewhile(lambda pair: pair[0] == pair[1] and bool(_IMPORT.match(pair[0])), pairs)
+    return conflict.theirs[len(list(shared)) :]
 
 
 def _between(before: list[bytes], conflict: _Conflict) -> list[bytes]:

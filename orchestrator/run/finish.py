@@ -5,14 +5,8 @@ Nothing is `complete` here without a verification result for exactly the tree th
 
 from dataclasses import replace
 
-from orchestrator.run.evidence.summary import (
-    canary_words,
-    changes_of,
-    evidence_of,
-    lost_canaries,
-    ruling_words,
-    unannounced,
-)
+from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
+from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -137,7 +131,7 @@ def _unverified(view: RunView) -> list[str]:
     """Return the gaps in the verification of the merged whole."""
     results = whole_results(view)
     proofs = view.evidence.proofs.get(("", view.whole.tree))
-    causes = [canary_words(one) for one in lost_canaries(view, proofs)] if proofs else []
+    causes = [*proofs.broken, *(canary_words(one) for one in lost_canaries(view, proofs))] if proofs else []
     causes += [
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())

@@ -28,12 +28,24 @@ class CriterionKind(StrEnum):
     DOCUMENT = "document"
 
 
+class ConstraintKind(StrEnum):
+    """A constraint that sq computes from the files, or by running a command."""
+
+    DEPENDENCIES = "dependencies"
+    PUBLIC_NAMES = "public names stay"
+    NEW_NAMES = "new public names"
+    UNTOUCHED = "untouched"
+    COMMAND = "command"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
     """One demand of the spec, and the tasks that will meet it according to the planner.
 
     `quote` are the words of the spec as the planner quotes them. sq gives the `id` (c-1, c-2, …) and looks
     for the quote: `spec_lines` are the first and the last line of its place, or (0, 0) if it has none.
+    `constraint` is the one that sq computes, with its `names`: the dependencies or public names that may
+    differ all the same, the paths that stay as they are, or the commands that have to pass.
     """
 
     text: str
@@ -42,6 +54,8 @@ class Criterion:
     quote: str = ""
     spec_lines: tuple[int, int] = (0, 0)
     kind: CriterionKind = CriterionKind.BEHAVIOUR
+    constraint: ConstraintKind | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def is_placed(self) -> bool:

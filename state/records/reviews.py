@@ -78,21 +78,22 @@ class CriterionStanding(StrEnum):
 
 
 class EvidenceKind(StrEnum):
-    """The kind of a piece of evidence for a criterion."""
+    """The kind of a piece of evidence for a criterion. A reviewer names all but what sq computes itself."""
 
     TEST = "test"
     COMMAND = "command"
     LINE = "line"
+    COMPUTED = "computed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One piece of evidence for a criterion: a reviewer names it, and sq checks it on the tree.
 
-    `ref` is the test's name, the command, or `path:line`. `holds` is sq's own result, and None if sq could
-    not check it or has not checked it yet. `why` is the reason, in words for people. `general`: it says
-    nothing about one behaviour by itself, such as a whole suite or file of tests, a linter, or a new test
-    that passes without the work.
+    `ref` is the test's name, the command, `path:line`, or the constraint that sq computed. `holds` is sq's
+    own result, and None if sq could not check it or has not checked it yet. `why` is the reason, in words for
+    people. `general`: it says nothing about one behaviour by itself, such as a whole suite or file of tests,
+    a linter, or a new test that passes without the work.
     """
 
     kind: EvidenceKind

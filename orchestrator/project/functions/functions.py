@@ -62,6 +62,12 @@ def read_source(file: str, content: bytes) -> Source:
     )
 
 
+def has_errors(file: str, content: bytes) -> bool:
+    """Whether the parser of a file's language finds code that it cannot read. False without a language."""
+    language = language_of(file)
+    return bool(language and parser_of(language).parse(content).root_node.has_error)
+
+
 class _Reading:
     """Finds the functions of one tree, outer ones first. Trees may be deep, so nothing here recurs."""
 

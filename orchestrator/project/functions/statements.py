@@ -125,7 +125,7 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
             cut = frozenset([one.id for one in blocks] + ([title.id] if title and name else []))
             tokens = list(tokens_of(child, reading, cut or None))
             head = tuple((kind, _plain(text)) for kind, text, _ in tokens)
-            names = frozenset(text for kind, text, binds in tokens if binds and kind == "id")
+            names = frozenset([name, *(text for kind, text, binds in tokens if binds and kind == "id")])
             text = " ".join(text_of(child).split())[:_SHOWN]
             found.append(Statement(unit=inner, around=around, tokens=head, text=text, names=names))
             for number, one in enumerate(blocks):

@@ -26,6 +26,7 @@ from orchestrator.run.evidence.comparison import (
     run_on,
     with_tests_of,
 )
+from orchestrator.run.evidence.reach import reached
 from orchestrator.run.evidence.summary import cause_of, readable
 from orchestrator.run.evidence.verdict import CommandVerdict, judged
 from orchestrator.run.evidence.verification import flaky_at_the_base
@@ -44,14 +45,6 @@ _ASKS_FOR_THE_SUITE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
-_REACHES_OUT = re.compile(  # assignments to others' attributes, and other ways to patch, in any language
-    r"^[^#\n]*?(?<![\w.])(?!self\b|this\b|@)[A-Za-z_]\w*(?:\.\w+|\[[^\]\n]+\])+\s*=(?!=)"
-    r"|\b(?:setattr|delattr|exec|eval|globals|reload|import_module|defineProperty|addfinalizer)\s*\("
-    r"|\bpatch\b|\bautouse\b|\bpytest_\w+\s*\(|sys\.modules|__(?:dict|import|builtins)__|\bprototype\b"
-    r"|\brequire\.cache\b|\bmock\.(?:module|method)\b|\bTestMain\b|\bfunc init\(|^\s*\w+\s*=\s*func\b"
-    r"|\bclass_eval\b|\bdefine_method\b|\binstance_variable_set\b|\bunsafe\b|#define\b",
-    re.MULTILINE,
-)
 _LIKE_A_HELPER = re.compile(
     r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
 )
@@ -119,8 +112,8 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
 async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    Also returns the files that decide all of it, if only files of tests were put back, else none. It is the
-    new tree itself if the work only added tests that cannot change others.
+    Also returns the files of tests that the work can reach, if only files of tests were put back. Without any
+    the tree is the new one itself.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -128,9 +121,9 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
-    added += [
-        path for path in touched.code if path not in added and await _is_of_the_tests(run, subject, path)
-    ]
+    known = {*touched.as_it_was, *touched.new, *touched.manifests, *added}
+    others = set(await changed_paths(repository, subject.base, subject.tree)) - known
+    added += [path for path in sorted(others) if await _is_of_the_tests(run, subject, path)]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
     mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
     manifests = {}
@@ -141,17 +134,11 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
     alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    if not alone or await _reach_out(run, subject):
+    concerned = await reached(run, subject) if alone else None
+    if concerned is None:
         return tree, []
-    return tree if touched.held else subject.tree, list(touched.held)
-
-
-async def _reach_out(run: Run, subject: ResultComparison) -> bool:
-    """Whether new or changed files of tests hold code that can change other tests of the same process."""
-    for path in (*subject.touched.held, *subject.touched.new):
-        if _REACHES_OUT.search(await text_at(run.repository, subject.tree, path)):
-            return True
-    return False
+    files = sorted({*touched.held, *concerned})
+    return tree if files else subject.tree, files
 
 
 async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bool:

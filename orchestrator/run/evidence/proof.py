@@ -20,6 +20,7 @@ from orchestrator.run.evidence.comparison import (
     subject_of,
     with_tests_of,
 )
+from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.marks import marks_between
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
@@ -66,6 +67,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             subject = await subject_of(run, one.run, base, tree)
             subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
+    facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
@@ -77,6 +79,8 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
         without_work=tuple(found.without_work),
+        facts=facts,
+        broken=broken,
         marks=tuple(dict.fromkeys(found.marks)),
         unlike=tuple(found.unlike),
         seconds=run.commands.seconds - before,

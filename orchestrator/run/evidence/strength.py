@@ -6,7 +6,7 @@ and added rows weaken nothing. A check, a round or a value that is gone may. (pr
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.git.diffs import changed_paths
@@ -66,6 +66,7 @@ def edits_of(
     *,
     moved: Mapping[str, str],
     data: Collection[str] = (),
+    product: Mapping[str, bytes] | None = None,
 ) -> list[TestEdit]:
     """Return the changed tests and tables of test files, with their statements that may check less.
 
@@ -74,6 +75,7 @@ def edits_of(
         after: all changed files as they are, by path.
         moved: files that have another path now: old → new.
         data: those of `before` that tests only read. Each of their lines counts.
+        product: the other changed files as they were, which gave names too.
     """
     olds = {path: statements_of(path, content) for path, content in before.items()}
     news = {path: statements_of(path, content) for path, content in after.items()}
@@ -85,10 +87,8 @@ def edits_of(
         for one in each
         if one.unit not in known or (not one.unit and path not in stayed)
     ]
-    names = Names(
-        frozenset[str]().union(*(one.names for each in olds.values() for one in each)),
-        frozenset[str]().union(*(one.names for each in news.values() for one in each)),
-    )
+    others = [statements_of(path, content) for path, content in (product or {}).items()]
+    names = Names(_names_of(*olds.values(), *others), _names_of(*news.values()))
     found = []
     for path, old in olds.items():
         there = news.get(moved.get(path, path))
@@ -101,17 +101,14 @@ def edits_of(
             if gone or new:
                 used = frozenset[str]().union(*(one.used for one in now))
                 compared = Comparison(names, gone, new, used, fresh, is_data=path in data)
-                edit = TestEdit(
-                    path=path,
-                    unit=unit,
-                    gone=tuple(gone),
-                    new=tuple(new),
-                    names=frozenset[str]().union(*(one.names for one in (*was, *now))),
-                    weaker=tuple(compared.weaker()),
-                    is_missing=bool(unit) and not now,
-                )
-                found.append(edit)
+                weaker, missing = tuple(compared.weaker()), bool(unit) and not now
+                edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)
+                found.append(replace(edit, names=_names_of(was, now), is_missing=missing))
     return found
+
+
+def _names_of(*sources: Iterable[Statement]) -> frozenset[str]:
+    return frozenset[str]().union(*(one.names for each in sources for one in each))
 
 
 async def with_weakened(
@@ -144,14 +141,15 @@ async def _edits_between(run: Run, base: str, tree: str, touched: Sequence[Touch
     if not (data or tests):
         return []
     changed = set(await changed_paths(run.repository, base, tree))
-    before = await contents_at(run.repository, base, tests | data)
+    before = await contents_at(run.repository, base, changed)
     after = await contents_at(run.repository, tree, changed)
     moved = await renamed_files(run.repository, base, tree)
     return edits_of(
-        {path: tests_in(path, content) for path, content in before.items()},
+        {path: tests_in(path, content) for path, content in before.items() if path in tests | data},
         {path: tests_in(path, content) for path, content in after.items()},
         moved=moved,
         data=data,
+        product={path: content for path, content in before.items() if path not in tests | data},
     )
 
 

@@ -20,8 +20,7 @@ from state.records.commands import (
     Complaint,
     TestState,
 )
-from state.records.reviews import TestChange
-from state.words import baseline_words, count_words, listed, marks_words, names_of, untested, untested_words
+from state.words import baseline_words, count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
 _TAIL_OF_PASSED = 400
@@ -176,62 +175,6 @@ def canary_words(one: CanaryResult) -> str:
         f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
         "So it no longer shows whether the tests pass"
     )
-
-
-def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
-    """Return the changed tests that neither the spec nor a reviewed plan announces."""
-    return [change for change in changes if not change.expected_by]
-
-
-def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
-    """Return the changed tests of a task's committed work that nothing announces."""
-    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
-    return unannounced(proofs.changes) if proofs else []
-
-
-def ruling_words(view: RunView, name: str) -> str:
-    """Return in words how reviewers ruled on a changed test. A refusal outweighs the others."""
-    rulings = [ruling for task in view.tasks.values() for ruling in task.review.rulings]
-    rulings += view.whole.reviews[-1].tests if view.whole.reviews else ()
-    ruled = [one for one in rulings if one.test == name and one.ruled]
-    if not ruled:
-        return "no reviewer ruled on it"
-    last = next((one for one in ruled if not one.accepted), ruled[-1])
-    return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
-
-
-def remarks_on(proofs: ProofsTaken, *, unproven: bool, needs_tests: bool) -> dict[str, str]:
-    """Return what a Worker should hear once about the tests of its claim, by kind, "" where there is nothing.
-
-    `unproven`: tests that pass without the work count too. `needs_tests`: one has to fail without it.
-    """
-    kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
-    remarks = dict.fromkeys(kinds, "")
-    if needs_tests and (alone := untested(proofs.without_work)):
-        remarks["no test without the work"] = (
-            f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
-            "no test can show it. The run can then only end unverified."
-        )
-    if proofs.marks:
-        remarks["the runner's marks"] = (
-            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
-            "run can then only end unverified."
-        )
-    if changed := unannounced(proofs.changes):
-        names = listed(f"{one.name} {one.kind}" for one in changed)
-        remarks["tests that change"] = (
-            f"These tests do not hold as they were before your work: {names}. Put each back as it was, with "
-            "all that it uses, and let the code pass it. If the spec asks for another test, claim completion "
-            "again and quote its line in `notes`. The reviewer then rules on each, and the run can only end "
-            "unverified."
-        )
-    if unproven and proofs.unproven:
-        remarks["unproven tests"] = (
-            "These tests that you added or changed pass without your change too, so they do not show it: "
-            f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-            "there is a reason. The reviewer will look at it."
-        )
-    return remarks
 
 
 def failing_before(view: RunView) -> list[tuple[str, str]]:

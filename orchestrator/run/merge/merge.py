@@ -6,6 +6,8 @@ the merge or begins it anew.
 
 import structlog
 
+from orchestrator.git.scratch import contents_at
+from orchestrator.project.functions.functions import has_errors
 from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.whole import measured
@@ -61,6 +63,9 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
                 again = [] if unchecked else _rebuild(run, task, merging, reason)
                 await _give_up(run, task, merging, reason, again)
         return
+    if state.united and await _is_broken(run, merging, state):
+        await _as_a_conflict(run, task, merging)
+        return
     finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
@@ -68,12 +73,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     elif not has_failed(judged):
         await _conclude(run, task, merging, state.tree, state.united)
     elif state.united:  # both additions together fail, so it is a conflict after all
-        state = await run.integration.begin_merge(task, merging.onto, uniting=False)
-        conflicted = MergeConflicted(
-            task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
-        )
-        run.record(conflicted)
-        await _build(run, task, merging)
+        await _as_a_conflict(run, task, merging)
     else:
         reason = f"merged with the newest work it does not pass the verification.\n\n{feedback(judged)}"
         start = await run.integration.conclude_merge(task, merging.onto, state.tree, _message(run, task))
@@ -88,6 +88,24 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
             )
         ]
         await _give_up(run, task, merging, reason, again)
+
+
+async def _is_broken(run: Run, merging: MergeView, state: MergeState) -> bool:
+    """Whether two additions together cannot be parsed, in a file that both sides can be parsed in."""
+    united = await contents_at(run.repository, state.tree, state.united)
+    broken = [path for path, content in united.items() if has_errors(path, content)]
+    sides = [await contents_at(run.repository, side, broken) for side in (merging.onto, merging.commit)]
+    return any(not any(has_errors(path, side[path]) for side in sides if path in side) for path in broken)
+
+
+async def _as_a_conflict(run: Run, task: TaskView, merging: MergeView) -> None:
+    """Leave two additions at one place to a Resolver after all."""
+    state = await run.integration.begin_merge(task, merging.onto, uniting=False)
+    conflicted = MergeConflicted(
+        task_id=task.task.id, commit=merging.commit, onto=merging.onto, paths=state.unmerged
+    )
+    run.record(conflicted)
+    await _build(run, task, merging)
 
 
 async def _state(run: Run, task: TaskView, merging: MergeView) -> MergeState:

@@ -73,6 +73,8 @@ async def checked(on: CheckedTree, evidence: Evidence) -> Evidence:
             return _command(on, evidence)
         case EvidenceKind.LINE:
             return await _line(on, evidence)
+        case EvidenceKind.COMPUTED:
+            return evidence
 
 
 async def _test(on: CheckedTree, evidence: Evidence) -> Evidence:

@@ -4,19 +4,30 @@ The final review gives the verdicts. If a run has one task and its review stands
 review does.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import prompts
+from orchestrator.project.runners.suite import suite_of
+from orchestrator.run.evidence.facts import computed, facts_between
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
 from state.records.commands import TestState
-from state.records.plan import Criterion
-from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, IssueType, JudgedBy, ReviewIssue
+from state.records.plan import Criterion, CriterionKind
+from state.records.reviews import (
+    CriterionClaim,
+    CriterionVerdict,
+    Evidence,
+    EvidenceKind,
+    IssueType,
+    JudgedBy,
+    ReviewIssue,
+)
 
 _NAMES_SHOWN = 150  # tests in a prompt
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)
@@ -61,15 +72,20 @@ def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tupl
     """
     said = _by_id(claims)
     return tuple(
-        ReviewIssue(
-            task_id=task_id or next((id_ for id_ in reversed(view.tasks) if id_ in one.task_ids), ""),
-            file="the spec",
-            type=IssueType.SPEC_MISMATCH,
-            description=f"the criterion {one.id} is not met: {one.text} ({said[one.id].reason})",
-            suggestion="Meet the criterion, and add a test that shows it",
-        )
+        _issue(view, one, task_id, said[one.id].reason)
         for one in asked_of(view, task_id)
         if one.id in said and said[one.id].verdict is CriterionVerdict.NOT_MET
+    )
+
+
+def _issue(view: RunView, criterion: Criterion, task_id: str, why: str) -> ReviewIssue:
+    test = "" if criterion.constraint else ", and add a test that shows it"
+    return ReviewIssue(
+        task_id=task_id or next((id_ for id_ in reversed(view.tasks) if id_ in criterion.task_ids), ""),
+        file="the spec",
+        type=IssueType.SPEC_MISMATCH,
+        description=f"the criterion {criterion.id} is not met: {criterion.text} ({why})",
+        suggestion=f"Meet the criterion{test}",
     )
 
 
@@ -99,25 +115,50 @@ async def judge(
     """
     on = _on(run, tree, folder)
     said = _by_id(claims)
+    facts = await _computed(run, tree, folder)
     found = []
     for one in asked_of(run.view, task_id):
         if one.id not in said and not passed:
             continue
         claim = said.get(one.id, CriterionClaim(id=one.id, verdict=CriterionVerdict.NOT_CHECKED))
+        verdict, fact = claim.verdict, facts.get(one.id)
+        if fact and fact.holds is not None and verdict is not CriterionVerdict.NOT_MET:
+            verdict = CriterionVerdict.MET if fact.holds else CriterionVerdict.NOT_MET
         found.append(
             CriterionJudged(
                 criterion_id=one.id,
-                verdict=claim.verdict,
-                by=JudgedBy.REVIEWER,
+                verdict=verdict,
+                by=JudgedBy.REVIEWER if verdict is claim.verdict else JudgedBy.RULE,
                 commit=commit,
                 tree=tree,
                 kind=one.kind,
                 task_id=task_id,
                 claim=claim.reason,
-                evidence=await _all_checked(on, claim.evidence),
+                evidence=(*((fact,) if fact else ()), *await _all_checked(on, claim.evidence, one)),
             )
         )
     return found
+
+
+async def _computed(run: Run, tree: str, folder: Path) -> dict[str, Evidence]:
+    """Return what sq computes of the constraints of the plan, by the id of the criterion."""
+    criteria = [one for one in run.view.plan.criteria if one.constraint]
+    if not criteria:
+        return {}
+    facts = await facts_between(run, run.view.baseline.tree, tree)
+    verified = run.view.evidence.verifications.get(tree)
+    said = {one.id: computed(one, facts, verified.runs if verified else (), folder) for one in criteria}
+    return {id_: fact for id_, fact in said.items() if fact}
+
+
+async def contradicted(run: Run, task_id: str, tree: str, folder: Path) -> tuple[ReviewIssue, ...]:
+    """Return an issue for each constraint that does not hold by what sq computes on a reviewed tree."""
+    facts = await _computed(run, tree, folder) if asked_of(run.view, task_id) else {}
+    return tuple(
+        _issue(run.view, one, task_id, facts[one.id].why)
+        for one in run.view.plan.criteria
+        if one.id in facts and facts[one.id].holds is False
+    )
 
 
 async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[CriterionJudged]:
@@ -141,7 +182,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         event = before.event
         moved = event.tree != whole.tree
         on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
-        again = replace(event, evidence=await _all_checked(on, event.evidence))
+        again = replace(event, evidence=await _all_checked(on, event.evidence, one))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
             if again.verdict is CriterionVerdict.MET and again.proof is None:
@@ -162,8 +203,25 @@ def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:
     )
 
 
-async def _all_checked(on: CheckedTree, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple([await checked(on, one) for one in evidence])
+async def _all_checked(
+    on: CheckedTree, evidence: Sequence[Evidence], criterion: Criterion
+) -> tuple[Evidence, ...]:
+    """Return pieces of evidence with sq's results. For a constraint a command counts if its words name it."""
+    found = [await checked(on, one) for one in evidence]
+    if criterion.kind is not CriterionKind.CONSTRAINT:
+        return tuple(found)
+    words = f"{criterion.text} {criterion.quote}".lower()
+    return tuple(
+        replace(one, general=not _is_named(on, one, words)) if one.kind is EvidenceKind.COMMAND else one
+        for one in found
+    )
+
+
+def _is_named(on: CheckedTree, evidence: Evidence, words: str) -> bool:
+    suite = suite_of(evidence.ref.strip(" `"), on.folder)
+    names = {run.simple.name.lower() for run in suite.runs} - {"cd", ""}
+    tests = bool(suite.runs_tests) and re.search(r"\b(?:tests?|suite)\b", words) is not None
+    return tests or any(re.search(rf"\b{re.escape(name)}\b", words) for name in names)
 
 
 def _by_id(claims: Iterable[CriterionClaim]) -> dict[str, CriterionClaim]:

@@ -16,7 +16,9 @@ from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.diffs import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
-from orchestrator.run.evidence.summary import changes_of, results, ruling_words, with_output
+from orchestrator.run.evidence.changes import changes_of, ruling_words
+from orchestrator.run.evidence.facts import facts_between
+from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
@@ -30,7 +32,7 @@ from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.reviews import Finding, TestChange
 from state.settings.retry_limits import RETRY_LIMITS
-from state.words import doubts
+from state.words import doubts, facts_words
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -107,6 +109,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
         not_run=not_run(run.view),
+        facts=facts_words(await facts_between(run, task.place.base_commit, task.claim.commit)),
         proven=bool(proofs and proofs.proven),
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
@@ -139,6 +142,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         united=view.whole.united,
         verification=_seen(run, view.whole.tree),
         not_run=not_run(view),
+        facts=facts_words(await facts_between(run, *whole)),
         let_through=[
             (id_, change, ruling_words(view, change.name))
             for id_, task in view.tasks.items()

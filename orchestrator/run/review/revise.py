@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.run.evidence.summary import changes_of
+from orchestrator.run.evidence.changes import changes_of
 from orchestrator.run.record import Run
-from orchestrator.run.review.criteria import judge, unmet
+from orchestrator.run.review.criteria import contradicted, judge, unmet
 from orchestrator.run.review.findings import (
     Settled,
     disputes_of,
@@ -43,6 +43,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: P
     changes = changes_of(run.view, task)
     rulings = rulings_on(changes, report.tests)
     refused = _refused_changes(task_id, changes, rulings)
+    refused += await contradicted(run, task_id, task.claim.committed_tree, folder)
     own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
     settled = _settled(run, own, known_of(task), disputes_of(run.view, task), task_id)
     if run.view.checkout.users_work:
@@ -138,7 +139,8 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     changes = [(id_, one) for id_, task in run.view.tasks.items() for one in changes_of(run.view, task)]
     rulings = rulings_on([change for _, change in changes], report.tests)
     refused = [issue for id_, change in changes for issue in _refused_changes(id_, [change], rulings)]
-    read = replace(read, issues=(*read.issues, *refused))
+    broken = await contradicted(run, "", run.view.whole.tree, folder)
+    read = replace(read, issues=(*read.issues, *refused, *broken))
     settled = _settled(run, read, final_known(run.view), disputes)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))

@@ -34,13 +34,13 @@ from orchestrator.git.diffs import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
+from orchestrator.run.evidence.changes import remarks_on
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
     feedback,
     has_failed,
     lost_canaries,
-    remarks_on,
     results,
     said,
     unanswered,
@@ -144,7 +144,7 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
     judged = results(run, finished)
-    if not judged:
+    if not judged and not any(one.constraint for one in run.view.plan.criteria):
         reason = "nothing to verify with: no command was given and the repository shows none"
         return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
     if reason := unanswered(judged):
@@ -154,6 +154,9 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
     base = await tree_of(run.repository, task.place.base_commit)
     proofs = await run.evidence.take_proofs(run, finished, task_id=task.task.id, base=base)
+    if proofs.broken:
+        reason = "\n\n".join(f"{one}. Put that back as it was." for one in proofs.broken)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)

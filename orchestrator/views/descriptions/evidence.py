@@ -8,7 +8,7 @@ from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import CommandRun
-from state.words import baseline_words, count_words, doubts, listed, not_run_words
+from state.words import baseline_words, count_words, doubts, facts_words, listed, not_run_words
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
@@ -103,7 +103,10 @@ def _verified(event: e.VerificationFinished) -> list[Words]:
 
 
 def _result(done: CommandRun) -> str:
-    return f"{said(done)}, {count_words(done.count)} ({done.seconds:.1f} s)"
+    counted = count_words(done.count)
+    if done.complaints is not None:
+        counted = f"{len(done.complaints)} complaint{'' if len(done.complaints) == 1 else 's'}"
+    return f"{said(done)}, {counted} ({done.seconds:.1f} s)"
 
 
 def _output(done: CommandRun) -> tuple[Quote, ...]:
@@ -127,7 +130,7 @@ def _proofs(event: e.ProofsTaken) -> list[Words]:
         if one.caught is False
     ]
     lines += [f"`{one}` passes here and not on a clean copy of the files" for one in event.only_here]
-    lines += doubts(event)
+    lines += [*event.broken, *doubts(event), *facts_words(event.facts)]
     if event.unproven:
         lines.append(f"these tests pass without the change too: {listed(event.unproven)}")
     subject = event.task_id or _MERGED

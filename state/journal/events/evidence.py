@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.records.commands import BaselineCheck, CanaryResult, CommandRun, WithoutWork
+from state.records.facts import WorkFacts
 from state.records.reviews import TestChange
 
 
@@ -101,6 +102,7 @@ class ProofsTaken:
     or changes and that also pass without it. `proven`: of another command, a test fails without the work.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
     `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
+    `facts` are computed from the files. `broken` are the constraints of the plan that do not hold by them.
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
     that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
     they did when sq counted their tests. `seconds` is how long the commands took for all of this.
@@ -116,6 +118,8 @@ class ProofsTaken:
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
     without_work: tuple[WithoutWork, ...] = ()
+    facts: WorkFacts | None = None
+    broken: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -152,23 +152,21 @@ def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | No
     """Return the piece of evidence that proves a criterion, or None if there is none.
 
     - A named test that passed on the tree proves every kind, unless it is new and passes without the work.
-    - A command that passed on the tree proves every kind, unless it is general, such as a whole suite of
-      tests or a linter: that proves a constraint, and neither a behaviour nor a document.
-    - A line that is in the tree proves a constraint or a document. It proves no behaviour, because it was
-      not run.
+    - A command that passed on the tree proves every kind, unless it is general. A whole suite of tests or a
+      linter proves a constraint that speaks of it, and neither a behaviour nor a document.
+    - What sq computed proves a constraint.
+    - A line that is in the tree proves a document. It proves no behaviour, because it was not run, and no
+      constraint, because a line says nothing of the rest.
 
-    A test or a command that does not hold outweighs all other evidence, because the reviewer was wrong
-    about it.
+    A test, a command or a fact that does not hold outweighs all other evidence.
     """
     pieces = list(evidence)
     if any(one.holds is False and one.kind is not EvidenceKind.LINE for one in pieces):
         return None
-    order = list(EvidenceKind)
-    proving = [one for one in pieces if one.holds and _proves(kind, one)]
+    order = [EvidenceKind.COMPUTED, *EvidenceKind]
+    proving = [one for one in pieces if one.holds and not one.general and _proves(kind, one)]
     return min(proving, key=lambda one: order.index(one.kind), default=None)
 
 
 def _proves(kind: CriterionKind, one: Evidence) -> bool:
-    if one.general:
-        return kind is CriterionKind.CONSTRAINT
-    return one.kind is not EvidenceKind.LINE or kind is not CriterionKind.BEHAVIOUR
+    return one.kind is not EvidenceKind.LINE or kind is CriterionKind.DOCUMENT

@@ -635,6 +635,24 @@ UNITED = {
         "a\r\nc\r\n",
         "a\r\nb\r\nc\r\n",
     ),
+    "two tests that begin with the same decorator": (
+        TESTS,
+        f"{TESTS}\n\n@mark\ndef test_ours():\n    assert 1\n",
+        f"{TESTS}\n\n@mark\ndef test_theirs():\n    assert 1\n",
+        f"{TESTS}\n\n@mark\ndef test_ours():\n    assert 1\n\n\n@mark\ndef test_theirs():\n    assert 1\n",
+    ),
+    "two tests before one with the same decorator": (
+        "@mark\ndef z():\n    pass\n",
+        "@mark\ndef a():\n    pass\n\n@mark\ndef z():\n    pass\n",
+        "@mark\ndef b():\n    pass\n\n@mark\ndef z():\n    pass\n",
+        "@mark\ndef a():\n    pass\n\n@mark\ndef b():\n    pass\n\n@mark\ndef z():\n    pass\n",
+    ),
+    "the same import before two tests": (
+        TESTS,
+        TESTS.replace("import a\n", "import a\nimport b\nimport c\n"),
+        TESTS.replace("import a\n", "import a\nimport b\nimport d\n"),
+        TESTS.replace("import a\n", "import a\nimport b\nimport c\nimport d\n"),
+    ),
     "no end of the last line": ("a\n", "a\nb", "a\nc", "a\nb\nc\n"),
 }
 
@@ -678,6 +696,7 @@ NOT_UNITED = {
     "json": ("f.json", "[\n1\n]\n", "[\n1\n,2\n]\n", "[\n1\n,3\n]\n"),
     "a lock file": ("x.lock", "a\n", "a\nb\n", "a\nc\n"),
     "yaml": ("f.yml", "a: 1\n", "a: 1\nb: 2\n", "a: 1\nb: 3\n"),
+    "two sections with one heading": ("f.md", "# A\n", "# A\n\n## B\n\none\n", "# A\n\n## B\n\ntwo\n"),
     "both new": ("f.py", None, "x = 1\n", "y = 1\n"),
 }
 

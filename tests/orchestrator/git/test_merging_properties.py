@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.git.command import git
+from orchestrator.git.conflicts import _joined
 from state.errors import GitError
 from state.journal.events.tasks import ClaimView, TaskView
 from state.records.plan import Task
@@ -65,6 +66,22 @@ def test_a_merge_is_what_git_computes_and_what_nobody_resolved_stays_unresolved(
     before = work.users()
     check()
     assert work.users() == before
+
+
+ADDED = st.lists(st.sampled_from(["@mark", "}", "", "one", "two", "three"]), min_size=1, max_size=5).map(
+    lambda lines: [f"{line}\n".encode() for line in lines]
+)
+
+
+@given(before=ADDED, ours=ADDED, theirs=ADDED, after=ADDED)
+def test_two_additions_stay_whole_whatever_lines_they_share(before, ours, theirs, after):
+    signs = [sign * 43 + b"\n" for sign in (b"<", b"|", b"=", b">")]
+    marked = [*before, signs[0], *ours, signs[1], signs[2], *theirs, signs[3], *after]
+    united = _joined(b"".join(marked), sectioned=False)
+    text = [b"".join(part) for part in (before, ours, theirs, after)]
+    assert united.startswith(text[0] + text[1])
+    assert united.endswith(text[2] + text[3])
+    assert not united[len(text[0] + text[1]) : len(united) - len(text[2] + text[3])].strip()
 
 
 async def merge_and_resolve(work, sides, actions):

@@ -114,6 +114,33 @@ AS_STRONG = [
 ]  # fmt: skip
 
 
+def test_a_name_that_the_product_no_longer_gives_may_be_another_one() -> None:
+    renamed = {
+        "test_shop.py": PY.replace("price", "cost").encode(),
+        "shop.py": b"def cost():\n    return 3\n",
+    }
+    before, product = {"test_shop.py": PY.encode()}, {"shop.py": b"def price():\n    return 3\n"}
+    assert weakened(edits_of(before, renamed, moved={}, product=product), [], []) == []
+    assert weakened(edits_of(before, renamed, moved={}), [], [])
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "named"),
+    [
+        ("tests/data/rows.csv", "a,1\nb,2\n", "a,1\n", True),
+        ("tests/data/rows.csv", "a,1\nb,2\n", "a,1\nb,2\nc,3\n", False),
+        ("tests/data/rows.json", '[\n  {"a": 1}\n]\n', '[\n  {"a": 1},\n  {"a": 2}\n]\n', False),
+        ("tests/data/rows.json", '[\n  {"a": 1}\n]\n', '[\n  {"a": 2}\n]\n', True),
+        ("tests/data/rows.bin", "a\0b", "c\0d", False),
+    ],
+)
+def test_data_of_tests_is_named_if_a_line_of_it_is_gone(
+    path: str, old: str, new: str, *, named: bool
+) -> None:
+    edits = edits_of({path: old.encode()}, {path: new.encode()}, moved={}, data=[path])
+    assert [(one.test, one.path) for one in weakened(edits, [], [])] == ([("", path)] if named else [])
+
+
 # --- the names on the changed lines ---
 
 

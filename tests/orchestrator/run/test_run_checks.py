@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from language.scripted import Rehearse, completes, whole_run, writes
+from language.scripted import Rehearse, completes, criterion, plans, signals, whole_run, writes
 
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.commands import BaselineStanding
+from state.records.reviews import CriterionStanding, EvidenceKind
 
 Shell = Callable[..., str]
 TESTS = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(), 3)\n"
@@ -75,3 +76,50 @@ def test_a_new_complaint_of_a_check_goes_to_the_worker_and_an_old_one_holds_up_n
         assert 'got "str"' not in refusals[0].feedback
     whole = done.view.evidence.verifications[done.view.whole.tree]
     assert {run.command: run.exit_code for run in whole.runs}[command]
+
+
+PROJECT = '{"require": {"x/a": "1"}}'
+ADDED = '{"require": {"x/a": "1", "x/left-pad": "1"}}'
+NONE_ADDED = {
+    **criterion("no dependency is added", "notes"),
+    "kind": "constraint",
+    "constraint": "dependencies",
+}
+NAMES_STAY = {**criterion("the public functions stay", "notes"), "kind": "constraint"}
+VERIFY = ("python3 -m unittest",)
+LINE = [{"kind": "line", "ref": "composer.json:1"}]
+
+
+def met(*criteria: dict[str, object]) -> dict[str, object]:
+    said = [
+        {"id": f"c-{number}", "verdict": "met", "reason": "it is", "evidence": LINE}
+        for number in range(1, len(criteria) + 1)
+    ]
+    return signals("report_review", passed=True, issues=[], suggestions=[], criteria=said)
+
+
+@pytest.mark.parametrize("again", [PROJECT, ADDED], ids=["taken out again", "left in"])
+def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_code_0(
+    rehearse: Rehearse, repository: Path, shell: Shell, again: str
+) -> None:
+    begins_with(repository, shell, {"composer.json": PROJECT})
+    criteria = [NONE_ADDED, NAMES_STAY]
+    worker = work_of({"shop.py": HONEST, "test_half.py": TEST_HALF, "composer.json": ADDED})
+    worker += work_of({"composer.json": again}, claims=3)
+    lanes = whole_run(
+        **{"planner/plan/1": [plans("notes", criteria=criteria)], "worker/notes/1": worker},
+        **{f"reviewer/{of}/*": [met(*criteria)] for of in ("notes", "final")},
+    )
+    done = rehearse(lanes, verify=VERIFY)
+    assert "x/left-pad" in done.of(e.CompletionRefused)[0].feedback
+    if again == ADDED:
+        assert done.outcome is not Outcome.COMPLETE
+        return
+    assert done.outcome is Outcome.COMPLETE, done.output
+    judged = [done.view.whole.judged[id_].event for id_ in ("c-1", "c-2")]
+    assert [one.standing for one in judged] == [CriterionStanding.PROVEN, CriterionStanding.CLAIMED]
+    assert judged[0].proof
+    assert judged[0].proof.kind is EvidenceKind.COMPUTED
+    facts = done.view.evidence.proofs["", done.view.whole.tree].facts
+    assert facts
+    assert (facts.added, facts.names_added) == ((), ("shop.py: KINDS", "shop.py: half"))

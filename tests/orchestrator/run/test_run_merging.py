@@ -229,7 +229,7 @@ HEAD = "import unittest\n\n\nclass Ant(unittest.TestCase):\n    def test_ant(sel
 
 
 def appends(word: str, claim: str = "True") -> list[Any]:
-    code = f"class {word.title()}(unittest.TestCase):\n    def test_{word}(self):\n        self.assertTrue({claim})\n"
+    code = f"@unittest.skipIf(False, 'never')\nclass {word.title()}(unittest.TestCase):\n    def test_{word}(self):\n        self.assertTrue({claim})\n"
     more = [writes(f"{word}.txt", f"{word}\n")]
     return [*more, says(call("Bash", command=f"cat >> {TESTS} <<'E'\n\n\n{code}E")), completes()]
 
@@ -279,3 +279,20 @@ def test_two_additions_that_fail_together_are_a_conflict_for_the_resolver(
     assert conflicted.paths == (TESTS,)
     assert [built.united for built in done.of(e.MergeBuilt)] == [(), ()]
     assert shell(tested, "git", "show", f"main:{TESTS}").count("TestCase") == 3
+
+
+@pytest.mark.late
+def test_two_additions_that_cannot_be_parsed_together_are_a_conflict_for_the_resolver(
+    rehearse: Rehearse, tested: Path, shell: Shell
+) -> None:
+    (tested / "words.py").write_text("print(\n)\n")
+    shell(tested, "git", "add", "words.py")
+    shell(tested, "git", "commit", "--quiet", "-m", "Words")
+    lanes: dict[str, Any] = {
+        f"worker/{task}/1": [says(call("Bash", command=f"sed -i '1a \\    {task!r}' words.py")), completes()]
+        for task in EDITORS
+    }
+    lanes["resolver/*"] = [writes("words.py", "print(1)\n"), RESOLVED]
+    done = appending(rehearse, **lanes)
+    assert [one.paths for one in done.of(e.MergeConflicted)] == [("words.py",)], done.output
+    assert shell(tested, "git", "show", "main:words.py") == "print(1)"

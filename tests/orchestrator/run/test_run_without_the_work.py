@@ -164,6 +164,32 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
     assert "test_half_of_four" in done.output
 
 
+READS = "import pathlib\n\nfrom shop import price\n\n\ndef test_price():\n    assert pathlib.Path('prices.txt').read_text() == str(price())\n"
+LOADS = "import yaml\n\nfrom shop import price\n\n\ndef test_price():\n    assert yaml.safe_load('3') == price()\n"
+CHECKS = "from price_fixture import check\n\nfrom shop import price\n\n\ndef test_price():\n    check(price(), 3)\n"
+CHECK = "def check(one, other):\n    assert one == other\n"
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("files", "lie"),
+    [
+        ({"test_shop.py": READS, "prices.txt": "3"}, {"prices.txt": "4"}),
+        ({"test_shop.py": LOADS}, {"yaml.py": "def safe_load(text):\n    return 4\n"}),
+        ({"test_shop.py": CHECKS, "price_fixture.py": CHECK}, {"price_fixture.py": "def check(*_): pass\n"}),
+    ],
+    ids=["data that a test reads", "a module in place of another", "a helper beside the product"],
+)
+def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
+    rehearse: Rehearse, repository: Path, shell: Shell, files: dict[str, str], lie: dict[str, str]
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, **files})
+    worker = work_of({"shop.py": "def price():\n    return 4\n", **lie}, claims=2)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert "test_price fails as it was" in done.output
+
+
 @pytest.mark.parametrize(
     ("spec", "asked"),
     [

@@ -8,7 +8,7 @@ from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.verdicts import Source, Verdict
-from state.words import doubts, listed
+from state.words import doubts, facts_words, listed
 
 
 def checks(story: RunFacts) -> Iterator[Point]:
@@ -119,6 +119,10 @@ def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:
     for command in proofs.only_here:
         what = f"{of}: `{command}` passes in the checkout and not on a clean copy of the files"
         yield "passes only here", Urgency.UNPROVEN, what
+    for broken in proofs.broken:
+        yield "constraint broken", Urgency.DECIDE, f"{of}: {broken}"
+    for fact in () if proofs.task_id else facts_words(proofs.facts):
+        yield "computed from the files", Urgency.KNOW, f"{of}: {fact}"
     for doubt in doubts(proofs):
         yield "not shown by tests", Urgency.UNPROVEN, f"{of}: {doubt}"
     if proofs.unproven:

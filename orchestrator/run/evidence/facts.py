@@ -1,0 +1,145 @@
+"""Facts that sq computes from the files of a work, and whether the constraints of the plan hold by them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from orchestrator.git.diffs import changed_paths
+from orchestrator.git.scratch import contents_at
+from orchestrator.project.build_files.dependencies import dependency_changes, manifest_of
+from orchestrator.project.files import belongs_to_tests, matches
+from orchestrator.project.functions.languages import language_of
+from orchestrator.project.functions.public import name_changes
+from orchestrator.project.runners.suite import Suite, suite_of
+from orchestrator.run.record import Run
+from state.journal.events import VerificationFinished
+from state.records.commands import CommandRun
+from state.records.facts import WorkFacts
+from state.records.plan import ConstraintKind, Criterion, CriterionKind
+from state.records.reviews import Evidence, EvidenceKind
+from state.words import listed
+
+_LARGEST_LOCK = 20_000_000  # bytes of a lock file
+
+
+async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
+    """Return how the files of two trees differ in dependencies and in public names, those of tests aside.
+
+    Raises:
+        GitError: one of the trees cannot be read.
+    """
+    changed = await changed_paths(run.repository, base, tree)
+    manifests = [path for path in changed if manifest_of(path)]
+    sources = [path for path in changed if language_of(path) and not belongs_to_tests(path)]
+    texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
+    found = dependency_changes(*({path: _text(one) for path, one in each.items()} for each in texts))
+    public = name_changes(*[await contents_at(run.repository, one, sources) for one in (base, tree)])
+    return WorkFacts(
+        added=found.added,
+        removed=found.removed,
+        changed=found.changed,
+        locked=found.locked,
+        names_added=public.added,
+        names_removed=public.removed,
+        names_changed=public.changed,
+        unread=(*found.unread, *public.unread),
+        paths=tuple(changed),
+    )
+
+
+async def facts_of(
+    run: Run, finished: VerificationFinished, *, task_id: str, base: str
+) -> tuple[WorkFacts, tuple[str, ...]]:
+    """Return the facts of a task's work, or of the whole, and the constraints of the plan that do not hold.
+
+    A command that a constraint names has to pass on the whole. Commits of the user are no part of the work.
+    """
+    tree = finished.tree if task_id else run.view.whole.merged_tree or finished.tree
+    facts = await facts_between(run, base, tree)
+    runs = () if task_id else finished.runs
+    found = ((one, computed(one, facts, runs, run.repository)) for one in run.view.plan.criteria)
+    return facts, tuple(
+        f"the constraint {one.id} ({one.text}) does not hold: {said.why}"
+        for one, said in found
+        if said and said.holds is False
+    )
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8-sig", "replace")
+
+
+def computed(
+    criterion: Criterion, facts: WorkFacts, runs: Iterable[CommandRun], folder: Path
+) -> Evidence | None:
+    """Return what the facts and the commands that sq ran say of a constraint, None if it is not computed.
+
+    `folder` shows the tree.
+    """
+    if criterion.kind is not CriterionKind.CONSTRAINT or criterion.constraint is None:
+        return None
+    bad: Sequence[str] = ()
+    unknown, names = "", criterion.names
+    match criterion.constraint:
+        case ConstraintKind.DEPENDENCIES:
+            direct = _except(facts.added, names)
+            bad = direct or (() if facts.added else _except(facts.locked, names))
+            unknown = _unread(facts, manifests=True)
+        case ConstraintKind.PUBLIC_NAMES:
+            bad = _except((*facts.names_removed, *facts.names_changed), names)
+            unknown = _unread(facts, manifests=False)
+        case ConstraintKind.NEW_NAMES:
+            bad, unknown = _except(facts.names_added, names), _unread(facts, manifests=False)
+        case ConstraintKind.UNTOUCHED:
+            bad = [path for path in facts.paths if _is_under(path, names)]
+            unknown = "" if names else "the plan names no file"
+        case ConstraintKind.COMMAND:
+            return _command(criterion, runs, folder)
+    holds = False if bad else None if unknown else True
+    why = listed(bad) if bad else unknown or "sq computed it from the files"
+    return Evidence(kind=EvidenceKind.COMPUTED, ref=criterion.constraint, holds=holds, why=why)
+
+
+def _except(names: Iterable[str], allowed: Sequence[str]) -> list[str]:
+    """Return the names that are not allowed. A public name may be given without its file or its scope."""
+    plain = {_plain(one) for one in allowed}
+    return [
+        one
+        for one in names
+        if _plain(one) not in plain and _plain(re.sub(r"\(.*", "", one.partition(": ")[2])) not in plain
+    ]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.partition("(")[0].strip(" `")).lower()
+
+
+def _unread(facts: WorkFacts, *, manifests: bool) -> str:
+    files = [path for path in facts.unread if (manifest_of(path) is not None) is manifests]
+    return f"{listed(files)} could not be read" if files else ""
+
+
+def _is_under(path: str, names: Sequence[str]) -> bool:
+    return any(path.startswith(f"{one.rstrip('/')}/") or matches(path, [one]) for one in names)
+
+
+def _command(criterion: Criterion, runs: Iterable[CommandRun], folder: Path) -> Evidence:
+    """Return the result of the command that a constraint names, if sq ran it on this tree."""
+    wanted = [suite_of(name, folder) for name in criterion.names]
+    ran = [one for one in runs if any(_runs(suite_of(one.command, folder), suite) for suite in wanted)]
+    failed = [one for one in ran if not one.passed]
+    holds = not failed if ran else None
+    why = f"`{ran[0].command}` passed" if ran else "sq ran no such command on this tree"
+    why = f"`{failed[0].command}` ended with exit code {failed[0].exit_code}" if failed else why
+    return Evidence(kind=EvidenceKind.COMPUTED, ref=ConstraintKind.COMMAND, holds=holds, why=why)
+
+
+def _runs(suite: Suite, wanted: Suite) -> bool:
+    """Whether a command runs another one: with all of its words, or as a whole."""
+    if suite.command.split() == wanted.command.split():
+        return True
+    words = [(run.simple.name, {*run.simple.words[1:]}) for run in suite.runs]
+    return bool(wanted.runs) and all(
+        any(name == one.simple.name and {*one.simple.words[1:]} <= given for name, given in words)
+        for one in wanted.runs
+    )

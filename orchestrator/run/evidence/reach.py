@@ -1,0 +1,97 @@
+"""The base's test files that a work can reach: they name a changed function, directly or through others.
+
+Only changes within functions, in languages that sq reads, are followed. Else every test counts.
+"""
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from orchestrator.git.scratch import contents_at, files_in
+from orchestrator.project.functions.functions import Source, read_source
+from orchestrator.project.functions.languages import language_of
+from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.record import Run
+
+_MOST = 400  # files that are read
+# Methods that other code calls without their names, and functions that run by themselves.
+_IMPLICIT = re.compile(
+    r"(?:__\w+__|operator.*|method_missing|initialize|constructor|init|deinit|main|get|set|iter|each|next|call|drop|from|into"
+    r"|to_?s(?:tr(?:ing)?)?|value_?of|equals?|hash|hash_?code|compare\w*|cmp|partial_cmp|eq|fmt|format|error|len|less|swap"
+    r"|read|write|close|clone|dispose|default|deref|index|add|sub|mul|div|rem|neg|not)",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(r"main|init|function \d+")
+_QUIET = re.compile(  # lines outside functions that change nothing elsewhere
+    r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$"
+    r"|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
+    r"|end\b|require\b|\w+ .*= require\()"
+)
+
+
+async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
+    """Return the base's test files that the work can reach, or None if sq cannot say: then all of them."""
+    code = [*subject.touched.code]
+    before = await contents_at(run.repository, subject.base, code)
+    after = await contents_at(run.repository, subject.tree, code)
+    if subject.touched.manifests or not all(language_of(path) for path in code):
+        return None
+    words: set[str] = set()
+    for path in code:
+        olds, news = before.get(path, b""), after.get(path, b"")
+        for content, changed in _changed_lines(olds, news):
+            found = _functions_at(read_source(path, content), content, changed)
+            if found is None:
+                return None
+            words |= found
+    paths = [path for path in await files_in(run.repository, subject.tree) if language_of(path)]
+    if len(paths) > _MOST:
+        return None
+    contents = await contents_at(run.repository, subject.tree, paths)
+    contents |= await contents_at(run.repository, subject.base, list(subject.touched.as_it_was))
+    sources = [read_source(path, content) for path, content in contents.items()]
+    words = _closure(words, sources, code)
+    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
+    return [one.file for one in sources if one.file in tests and one.uses & words]
+
+
+def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield each content with its lines, from 1, that the other lacks."""
+    one, other = old.splitlines(), new.splitlines()
+    codes = [
+        each for each in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if each[0] != "equal"
+    ]
+    yield old, [line + 1 for each in codes for line in range(each[1], each[2])]
+    yield new, [line + 1 for each in codes for line in range(each[3], each[4])]
+
+
+def _functions_at(source: Source, content: bytes, changed: list[int]) -> set[str] | None:
+    """Return the names of the functions on these lines, or None if a line elsewhere means something."""
+    text = content.decode("utf-8", "replace").splitlines()
+    names: set[str] = set()
+    for line in changed:
+        inside = [one.name for one in source.functions if one.line <= line <= one.last_line]
+        if not inside and not _QUIET.match(text[line - 1]):
+            return None
+        for name in inside:
+            scope, _, leaf = name.rpartition(".")
+            if (_IMPLICIT if scope else _ALONE).fullmatch(leaf):
+                return None
+            names.add(leaf)
+    return names
+
+
+def _closure(words: set[str], sources: list[Source], code: list[str]) -> set[str]:
+    """Return the words with the names of all functions that use one of them, and of other files that do."""
+    found = set(words)
+    while True:
+        more = {
+            one.name.rpartition(".")[2]
+            for source in sources
+            for one in source.functions
+            if any(text in found for _, text in one.form)
+        }
+        more |= {name for one in sources if one.file not in code and one.uses & found for name in one.defines}
+        if more <= found:
+            return found
+        found |= more
