@@ -205,12 +205,12 @@ def test_the_own_name_of_a_test_is_its_last_part(name: str, leaf: str) -> None:
 def test_the_file_of_a_test_is_found_in_its_name(name: str) -> None:
     assert is_of(name, "tests/test_a.py")
     assert not is_of(name, "tests/test_b.py")
+    assert files_of([name], ["tests/test_b.py", "tests/test_a.py"]) == ["tests/test_a.py"]
 
 
 def test_two_files_with_the_same_ending_hold_their_own_tests():
     assert is_of("test/mul.test.js > multiplies", "test/mul.test.js")
     assert not is_of("test/calc.test.js > adds", "test/mul.test.js")
-    assert files_of([name], ["tests/test_b.py", "tests/test_a.py"]) == ["tests/test_a.py"]
 
 
 def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
