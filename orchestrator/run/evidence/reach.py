@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from orchestrator.git.scratch import contents_at, files_in
-from orchestrator.project.functions.functions import Source, read_source
+from orchestrator.project.functions.functions import SourceFunctions, read_source
 from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.comparison import ResultComparison
 from orchestrator.run.record import Run
@@ -65,7 +65,7 @@ def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
     yield new, [line + 1 for each in codes for line in range(each[3], each[4])]
 
 
-def _functions_at(source: Source, content: bytes, changed: list[int]) -> set[str] | None:
+def _functions_at(source: SourceFunctions, content: bytes, changed: list[int]) -> set[str] | None:
     """Return the names of the functions on these lines, or None if a line elsewhere means something."""
     text = content.decode("utf-8", "replace").splitlines()
     names: set[str] = set()
@@ -81,7 +81,7 @@ def _functions_at(source: Source, content: bytes, changed: list[int]) -> set[str
     return names
 
 
-def _closure(words: set[str], sources: list[Source], code: list[str]) -> set[str]:
+def _closure(words: set[str], sources: list[SourceFunctions], code: list[str]) -> set[str]:
     """Return the words with the names of all functions that use one of them, and of other files that do."""
     found = set(words)
     while True:
