@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from orchestrator.git.changes import compared
 from orchestrator.git.command import git_bytes
-from orchestrator.git.diffs import compared
 from state.records.work import ChangeKind, FileChange
 
 MOST_BYTES = 200_000  # of what one reader is shown at a time
