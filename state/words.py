@@ -10,6 +10,14 @@ from state.records.questions import Answer
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+NO_TEST = re.compile(
+    r"\b(?:no|not|without|never|nor|\w+n.t)\b.*\btest|\btest.*\b(?:not|no|\w+n.t)\b|\buntested\b",
+    re.IGNORECASE,
+)
+_OTHER_WORDS = re.compile(  # those of a line that speaks of no part
+    r"(?i)\b(?:no|not|without|do|does|don.t|write|add|new|any|unit|automated|further|tests?|testing|tested|are|is|be|it|this"
+    r"|that|them|needs?|needed|wanted|required|necessary|asked|for|here|at|all|should|must|the|a|change|work|task)\b|[\W_]"
+)
 _NAMED = 10  # tests in a sentence
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 T = TypeVar("T")
@@ -82,6 +90,16 @@ def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
     """Return the commands that pass without the work, if none fails without it."""
     asked = [one for one in found if one.needed is not None]
     return [] if any(one.needed for one in asked) else asked
+
+
+def wants_no_test(line: str, found: Iterable[WithoutWork]) -> bool:
+    """Whether a line of the spec wants no test for functions that no test needs: it names one, or no part."""
+    if not NO_TEST.search(line):
+        return False
+    paths = [name.partition(": ") for one in untested(found) for name in one.functions]
+    names = {name.rpartition(".")[2] for _, _, name in paths}
+    names |= {part for path, _, _ in paths for part in _WORD.findall(path)}
+    return bool(names & set(_WORD.findall(line))) or not _OTHER_WORDS.sub("", line).strip()
 
 
 def untested_words(found: Sequence[WithoutWork]) -> str:

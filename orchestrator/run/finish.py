@@ -18,7 +18,7 @@ from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import doubts, listed, untested
+from state.words import doubts, listed, untested, wants_no_test
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -171,7 +171,7 @@ def _unverified(view: RunView) -> list[str]:
 def _are_spared(view: RunView) -> bool:
     """Whether the spec wants no tests for each task whose work no test needs."""
     alone = [
-        task.task.without_tests
+        wants_no_test(task.task.without_tests, proofs.without_work)
         for id_, task in view.tasks.items()
         if (proofs := view.evidence.proofs.get((id_, task.claim.committed_tree)))
         and untested(proofs.without_work)

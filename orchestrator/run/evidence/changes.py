@@ -13,7 +13,7 @@ from state.journal.view import RunView
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
-from state.words import listed, marks_words, untested, untested_words
+from state.words import listed, marks_words, untested, untested_words, wants_no_test
 
 _PARTS = re.compile(r"[\\/.:>#\s]+")
 _OF_TESTS = frozenset(
@@ -263,14 +263,15 @@ def ruling_words(view: RunView, name: str) -> str:
     return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
 
 
-def remarks_on(proofs: ProofsTaken, *, unproven: bool, needs_tests: bool) -> dict[str, str]:
+def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> dict[str, str]:
     """Return what a Worker should hear once about the tests of its claim, by kind, "" where there is nothing.
 
-    `unproven`: tests that pass without the work count too. `needs_tests`: one has to fail without it.
+    `unproven`: tests that pass without the work count too. `without_tests`: see `Task`.
     """
     kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
     remarks = dict.fromkeys(kinds, "")
-    if needs_tests and (alone := untested(proofs.without_work)):
+    alone = untested(proofs.without_work)
+    if alone and not wants_no_test(without_tests, alone):
         remarks["no test without the work"] = (
             f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
             "no test can show it. The run can then only end unverified."

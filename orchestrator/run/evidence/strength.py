@@ -11,8 +11,13 @@ from functools import partial
 
 from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import contents_at, renamed_files
-from orchestrator.project.functions.statements import Statement, statements_of, words
-from orchestrator.project.functions.weaker import Comparison, Names
+from orchestrator.project.functions.statements import (
+    Names,
+    Statement,
+    StatementComparison,
+    statements_of,
+    words,
+)
 from orchestrator.run.evidence.changes import Touched, is_of, is_test_data, leaf_of, with_expectations
 from orchestrator.run.evidence.comparison import ResultComparison, tests_in
 from orchestrator.run.record import Run
@@ -100,7 +105,7 @@ def edits_of(
             gone, new = _without(was, now), _without(now, was)
             if gone or new:
                 used = frozenset[str]().union(*(one.used for one in now))
-                compared = Comparison(names, gone, new, used, fresh, is_data=path in data)
+                compared = StatementComparison(names, gone, new, used, fresh, is_data=path in data)
                 weaker, missing = tuple(compared.weaker()), bool(unit) and not now
                 edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)
                 found.append(replace(edit, names=_names_of(was, now), is_missing=missing))

@@ -25,6 +25,7 @@ from state.outcome import Outcome
 from state.records.plan import Analysis, Criterion, Plan, Task
 from state.settings.records import Workflow
 from state.settings.retry_limits import RETRY_LIMITS
+from state.words import NO_TEST
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _TITLE_KEPT = 80
@@ -132,9 +133,9 @@ def lines_not_in(spec: str, proposed: Plan) -> list[str]:
         if line and not (_plain(line) in lines or _is_quote(_plain(line), whole))
     ]
     return problems + [
-        f"`without_tests` of task {one.id} quotes a line that does not speak of tests: {one.without_tests!r}"
+        f"`without_tests` of task {one.id} quotes a line that rules no tests out: {one.without_tests!r}"
         for one in proposed.tasks
-        if one.without_tests and "test" not in one.without_tests.lower()
+        if one.without_tests and not NO_TEST.search(one.without_tests)
     ]
 
 

@@ -132,15 +132,13 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     The number of rounds that the effort allows is checked when nothing is left to build.
     """
     changed = await changed_by_tasks(run)
-    head = run.view.whole.commit
-    number = len(run.view.whole.reviews) + 1
+    head, number = run.view.whole.commit, len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
-    read = replace(report, issues=tuple(in_folder(report.issues, str(folder))))
     changes = [(id_, one) for id_, task in run.view.tasks.items() for one in changes_of(run.view, task)]
     rulings = rulings_on([change for _, change in changes], report.tests)
     refused = [issue for id_, change in changes for issue in _refused_changes(id_, [change], rulings)]
     broken = await contradicted(run, "", run.view.whole.tree, folder)
-    read = replace(read, issues=(*read.issues, *refused, *broken))
+    read = replace(report, issues=(*in_folder(report.issues, str(folder)), *refused, *broken))
     settled = _settled(run, read, final_known(run.view), disputes)
     paths = {path for own in changed.values() for path in own}
     settled = left_aside(settled, await of_nobody(run, settled.blocking, paths))

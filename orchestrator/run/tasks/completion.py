@@ -161,7 +161,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     remarks = remarks_on(
-        proofs, unproven=run.effort.block_unproven_tests, needs_tests=not task.task.without_tests
+        proofs, unproven=run.effort.block_unproven_tests, without_tests=task.task.without_tests
     )
     if once := _said_once(task, remarks):
         return once
