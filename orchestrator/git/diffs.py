@@ -1,4 +1,4 @@
-"""Differences between commits and trees for reviewers: by their bytes, as `git.command.compared` reads them."""
+"""Differences between commits and trees for reviewers, by their bytes (`git.command.compared`)."""
 
 import re
 from collections.abc import Sequence
