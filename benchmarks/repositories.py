@@ -2,7 +2,7 @@
 
     python -m benchmarks.repositories [--only NAME]
 
-Each project of `benchmarks/skeletons` is written and examined. If its tools are on this machine, sq takes the
+Each project of `skeleton_files` is written and examined. If its tools are on this machine, sq takes the
 baseline like a run (scratch worktree, set-up, command, canary): it has to find the right tests, by name, and
 the command has to notice the test that must fail.
 

@@ -14,7 +14,7 @@ from orchestrator.project.runners.listings import plain
 from state.records.commands import Complaint
 from state.safe_paths import read_inside
 
-_MOST = 5_000  # complaints: more are not compared
+_MOST = 2_000  # complaints: more are not compared
 _LONGEST = 2_000  # characters of a line that is read
 _MESSAGE = 300  # characters of a message that are kept
 _LARGEST = 1 << 20  # bytes of a file in which the lines of complaints are looked up

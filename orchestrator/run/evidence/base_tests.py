@@ -104,7 +104,7 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
     if found.standing is not CommandVerdict.FAILED:
         return []
     told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
-    name, kind = f"`{subject.command}`", TestChangeKind.FAILS
+    name, kind = f"`{subject.command}` with {paths[0]} of the base", TestChangeKind.FAILS
     return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
 
 

@@ -238,7 +238,7 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 f"({cause_of(done)}){_remedy(run)}"
             )
         case BaselineStanding.FAILS if done.complaints:
-            return f"{command} has {len(done.complaints)} complaints before any change. New ones count"
+            return f"{command} complains before any change already: new complaints count"
         case BaselineStanding.NOTHING_YET:
             why = done.nothing_yet or "it ran no test"
             return f"{command} has nothing to run yet: {why}. It is due from the first task on"

@@ -84,7 +84,7 @@ def failures(results: Sequence[Judged]) -> str:
         + (
             f"fails in {listed(one.failing)}"
             if one.failing
-            else said(one)
+            else f"has {said(one)}"
             if one.complaints
             else f"failed: {one.why or cause_of(one.run)}"
         )
@@ -187,7 +187,8 @@ def failing_before(view: RunView) -> list[tuple[str, str]]:
         if failed:
             found.append((command, listed(failed)))
         elif check.standing is BaselineStanding.FAILS:
-            found.append((command, "as a whole, its tests are not known by name"))
+            old = f"{len(check.run.complaints)} old complaints" if check.run.complaints else ""
+            found.append((command, old or "as a whole, its tests are not known by name"))
     return found
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.work import Reason
-from orchestrator.views.words import time_of_day
+from orchestrator.views.words import Reason, time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, phase_of
 from state.journal.view import RunView

@@ -1,10 +1,12 @@
 """What a result says beside the baseline, and what a change does to the tests: plain functions."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
+from orchestrator.run.evidence.facts import computed
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
 from orchestrator.run.plan.plan import lines_not_in
 from orchestrator.run.review.revise import rulings_on
@@ -17,7 +19,8 @@ from state.records.commands import (
     TestCount,
     TestState,
 )
-from state.records.plan import Plan, TestThatChanges
+from state.records.facts import WorkFacts
+from state.records.plan import ConstraintKind, Criterion, CriterionKind, Plan, TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind, TestRuling
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
@@ -31,8 +34,9 @@ def ran(exit_code: int | None = 0, output: str = "", **more: object) -> CommandR
         failed=sum(state is FAILED for state in tests.values()) if tests else None,
         says_none=bool(more.pop("says_none", False)),
     )
+    command = str(more.pop("command", "make test"))
     return CommandRun(
-        command="make test", exit_code=exit_code, seconds=1.0, output_tail=output, count=count, **more
+        command=command, exit_code=exit_code, seconds=1.0, output_tail=output, count=count, **more
     )
 
 
@@ -208,6 +212,11 @@ def test_the_file_of_a_test_is_found_in_its_name(name: str) -> None:
     assert files_of([name], ["tests/test_b.py", "tests/test_a.py"]) == ["tests/test_a.py"]
 
 
+def test_two_files_with_the_same_ending_hold_their_own_tests():
+    assert is_of("test/mul.test.js > multiplies", "test/mul.test.js")
+    assert not is_of("test/calc.test.js > adds", "test/mul.test.js")
+
+
 def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
     assert files_of(["test_a.x", "somewhere else"], ["test_a.py"]) == []
 
@@ -287,3 +296,61 @@ def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal()
         TestRuling(test=odd.test, accepted=False, why="no"),
         TestRuling(test=CHANGE.test, accepted=True, ruled=False),
     )
+
+
+def constraint(kind: ConstraintKind, *names: str) -> Criterion:
+    return Criterion(text="It stays", kind=CriterionKind.CONSTRAINT, constraint=kind, names=names)
+
+
+FACTS = WorkFacts(
+    added=("left-pad",),
+    locked=("deep",),
+    names_removed=("a.py: gone",),
+    names_added=("a.py: new", "a.py: more"),
+    unread=("setup.py",),
+    paths=("a.py", "docs/x.md"),
+)
+NOTHING, ONLY_LOCKED, UNREAD = WorkFacts(), WorkFacts(locked=("deep",)), WorkFacts(unread=("setup.py",))
+MYPY = ran(0, command="uv run mypy --strict src")
+K = ConstraintKind
+
+
+@pytest.mark.parametrize(
+    ("one", "facts", "runs", "holds", "why"),
+    [
+        (constraint(K.DEPENDENCIES), NOTHING, (), True, "computed"),
+        (constraint(K.DEPENDENCIES), FACTS, (), False, "left-pad"),
+        (constraint(K.DEPENDENCIES, "Left_Pad"), FACTS, (), None, "setup.py could not be read"),
+        (constraint(K.DEPENDENCIES), ONLY_LOCKED, (), False, "deep"),
+        (constraint(K.DEPENDENCIES), UNREAD, (), None, "setup.py could not be read"),
+        (constraint(K.PUBLIC_NAMES), NOTHING, (), True, "computed"),
+        (constraint(K.PUBLIC_NAMES), FACTS, (), False, "a.py: gone"),
+        (constraint(K.PUBLIC_NAMES, "gone"), FACTS, (), True, "computed"),
+        (constraint(K.NEW_NAMES, "new()"), FACTS, (), False, "a.py: more"),
+        (constraint(K.NEW_NAMES, "new", "a.py: more"), FACTS, (), True, "computed"),
+        (constraint(K.UNTOUCHED, "docs"), FACTS, (), False, "docs/x.md"),
+        (constraint(K.UNTOUCHED, "*.go"), FACTS, (), True, "computed"),
+        (constraint(K.UNTOUCHED), FACTS, (), None, "names no file"),
+        (constraint(K.COMMAND, "mypy --strict"), NOTHING, (MYPY,), True, "passed"),
+        (constraint(K.COMMAND, "mypy"), NOTHING, (replace(MYPY, exit_code=1),), False, "exit code 1"),
+        (constraint(K.COMMAND, "pyright"), NOTHING, (MYPY,), None, "no such command"),
+        (constraint(K.COMMAND), NOTHING, (MYPY,), None, "no such command"),
+    ],
+)
+def test_a_constraint_holds_by_the_files_and_the_commands_that_sq_ran(
+    tmp_path: Path,
+    one: Criterion,
+    facts: WorkFacts,
+    runs: tuple[CommandRun, ...],
+    holds: bool | None,
+    why: str,
+) -> None:
+    found = computed(one, facts, runs, tmp_path)
+    assert found
+    assert found.holds is holds
+    assert why in found.why
+
+
+def test_a_constraint_without_a_type_is_not_computed(tmp_path: Path) -> None:
+    untyped = Criterion(text="It stays", kind=CriterionKind.CONSTRAINT)
+    assert computed(untyped, FACTS, (), tmp_path) is None

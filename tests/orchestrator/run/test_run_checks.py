@@ -21,7 +21,7 @@ TEST_HALF = "import unittest\n\nfrom shop import half\n\n\nclass H(unittest.Test
 HONEST = OLD.replace("def price", "KINDS = 3\n\n\ndef price") + HALF
 WRONG = OLD + HALF.replace("-> int", "-> str")
 RUFF = {"ruff.toml": "line-length = 100\n", "old.py": "import os\n"}
-UNUSED = "import sys\n" + OLD + HALF
+UNUSED = "import sys\n\n\n" + OLD + HALF
 MAKE = {
     "Makefile": "test:\n\tpython3 -m unittest\n\nlint:\n\tmypy --cache-dir=/dev/null --no-site-packages shop.py\n"
 }
@@ -123,3 +123,26 @@ def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_
     facts = done.view.evidence.proofs["", done.view.whole.tree].facts
     assert facts
     assert (facts.added, facts.names_added) == ((), ("shop.py: KINDS", "shop.py: half"))
+
+
+@pytest.mark.late
+@pytest.mark.parametrize(
+    ("config", "outcome"),
+    [
+        ('line-length = 100\nlint.ignore = ["F401"]\n', Outcome.UNVERIFIED),
+        ("line-length = 90\n", Outcome.COMPLETE),
+    ],
+    ids=["switched off", "an honest change"],
+)
+def test_a_check_whose_configuration_changes_is_run_with_that_of_the_base_too(
+    rehearse: Rehearse, repository: Path, shell: Shell, config: str, outcome: Outcome
+) -> None:
+    begins_with(repository, shell, RUFF)
+    code = UNUSED if outcome is Outcome.UNVERIFIED else HONEST
+    worker = work_of({"ruff.toml": config, "shop.py": code, "test_half.py": TEST_HALF}, claims=2)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}))
+    assert done.outcome is outcome, done.output
+    named = [(one.name, one.path) for one in done.of(e.ProofsTaken)[0].changes]
+    assert named == (
+        [("`ruff check .` with ruff.toml of the base", "ruff.toml")] if outcome is Outcome.UNVERIFIED else []
+    )

@@ -49,6 +49,7 @@ PLANNED = (
 TEST = Evidence(kind=EvidenceKind.TEST, ref="tests/test_a.py::test_discount", holds=True, why="it passed")
 LINE = Evidence(kind=EvidenceKind.LINE, ref="shop.py:3", holds=True)
 SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, why="it passed", general=True)
+FACT = Evidence(kind=EvidenceKind.COMPUTED, ref="dependencies", holds=True)
 SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True)
 
 
@@ -118,7 +119,7 @@ def test_a_verdict_on_another_tree_does_not_count_and_is_said_to_be_stale():
 
 def test_a_task_that_is_sent_back_puts_its_criteria_under_way_again():
     reopened = e.TaskReopened(task_id="a", issues=(), by="the final review")
-    events = (merged("a"), merged("b"), judged("c-1", TEST), judged("c-2", LINE), reopened)
+    events = (merged("a"), merged("b"), judged("c-1", TEST), judged("c-2", FACT), reopened)
     assert standings(*events) == [CriterionState.UNDER_WAY, CriterionState.PROVEN]
 
 
@@ -144,8 +145,10 @@ BEHAVIOUR, CONSTRAINT, DOCUMENT = CriterionKind
         (BEHAVIOUR, (Evidence(kind=EvidenceKind.TEST, ref="x", holds=None),), None),
         (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.TEST, ref="x", holds=False)), None),
         (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.LINE, ref="x:1", holds=False)), TEST),
-        (CONSTRAINT, (LINE,), LINE),
-        (CONSTRAINT, (LINE, SUITE), SUITE),
+        (CONSTRAINT, (LINE,), None),
+        (CONSTRAINT, (LINE, SUITE), None),
+        (CONSTRAINT, (SCRIPT, FACT), FACT),
+        (CONSTRAINT, (SCRIPT, replace(FACT, holds=False)), None),
         (DOCUMENT, (LINE,), LINE),
         (DOCUMENT, (SUITE,), None),
     ],
