@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from orchestrator.git.changes import changed_paths
 from orchestrator.git.command import git
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.locks import in_worktree
 from state.errors import GitError
 from state.safe_paths import read_inside

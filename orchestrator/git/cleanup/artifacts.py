@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.changes import changed_paths
 from orchestrator.git.cleanup.elsewhere import RUN_ID, UsersWork, users_work
 from orchestrator.git.command import git
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.locks import git_dir
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.rescue_refs import is_in, refs_at

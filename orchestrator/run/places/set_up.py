@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import structlog
 from anyio import Lock, to_thread
 
-from orchestrator.git.changes import changed_paths
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.locks import git_dir
 from orchestrator.git.repository import named
 from orchestrator.git.scratch import remove_scratch, show_tree

@@ -6,8 +6,8 @@ from pathlib import Path
 import anyio
 import structlog
 
-from orchestrator.git.changes import changed_paths
 from orchestrator.git.command import git
+from orchestrator.git.diffs import changed_paths
 from orchestrator.git.merge import Merge, begun_merge
 from orchestrator.git.repository import deliver, find_repository, named
 from orchestrator.git.rescue_refs import forget_kept, keep, lost_work, numbered_refs

@@ -6,9 +6,10 @@ import subprocess
 import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 
-from orchestrator.git.changes import changed_paths, diff_text, holds_work
+from orchestrator.git.changes import holds_work
 from orchestrator.git.cleanup.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
+from orchestrator.git.diffs import changed_paths, diff_text
 from orchestrator.git.pinned import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.repository import deliver, find_repository
