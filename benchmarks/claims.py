@@ -73,6 +73,7 @@ class Claim:
     before: Mapping[str, str] = field(default_factory=dict)
     spec: str = ""
     tests_that_change: tuple[Mapping[str, str], ...] = ()
+    without_tests: str = ""
     criterion: str = "behaviour"
     hidden: str = ""
 
@@ -210,7 +211,8 @@ def _hidden(command: str, folder: Path, branch: str) -> bool | None:
 def _lanes(claim: Claim) -> Lanes:
     changes = [dict(entry) for entry in claim.tests_that_change]
     criteria = [{"text": "mul is there", "kind": claim.criterion, "task_ids": ["mul"]}]
-    lanes = {**agreeing("mul", tests_that_change=changes, criteria=criteria)}
+    task = {"id": "mul", "title": "mul", "description": "Add mul.", "without_tests": claim.without_tests}
+    lanes = {**agreeing("mul", tasks=[task], tests_that_change=changes, criteria=criteria)}
     lanes["reviewer/*"] *= _CLAIMS
     return {**lanes, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.repositories [--only NAME]
 
-Each project of `benchmarks/skeletons` is written and examined. If its tools are on this machine, sq takes the
+Each project of `skeleton_files` is written and examined. If its tools are on this machine, sq takes the
 baseline like a run (scratch worktree, set-up, command, canary): it has to find the right tests, by name, and
 the command has to notice the test that must fail.
 
@@ -12,19 +12,23 @@ commands.
 """
 
 import json
+import re
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
 import click
+import msgspec
+import yaml
 
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
-from benchmarks.skeletons import Skeleton, all_skeletons
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
@@ -32,6 +36,67 @@ from orchestrator.run.places.set_up import remove_scratch_worktrees
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, TestState
+
+_ARCHIVES = Path(__file__).parent / "skeleton_files"
+_FILE = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skeleton:
+    """One project. Detection has to find `command` and may find `others`.
+
+    `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in`
+    does
+    the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
+    them.
+    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian and
+    npm have the tools.
+    """
+
+    name: str
+    language: str
+    command: str
+    tools: tuple[str, ...]
+    tests: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    stand_in: str = ""
+    registered: bool = False
+    runs_here: bool = True
+    files: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def runnable(self) -> str:
+        """The command to run it by on a machine of ours."""
+        return self.stand_in or self.command
+
+
+def all_skeletons() -> dict[str, Callable[[Path], Skeleton]]:
+    """Functions that write a project's files into a folder, by its name."""
+    return {path.stem: partial(_write, path) for path in sorted(_ARCHIVES.glob("*.txtar"))}
+
+
+def skeleton(name: str) -> Skeleton:
+    """Read a project without writing its files."""
+    return _read(_ARCHIVES / f"{name}.txtar")
+
+
+def _write(archive: Path, folder: Path) -> Skeleton:
+    known = _read(archive)
+    for name, text in known.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        if text.startswith("#!"):
+            path.chmod(0o755)
+    return known
+
+
+def _read(archive: Path) -> Skeleton:
+    head, *parts = _FILE.split(archive.read_text("utf-8"))
+    files = dict(zip(parts[::2], parts[1::2], strict=True))
+    return msgspec.convert({**yaml.safe_load(head), "name": archive.stem, "files": files}, Skeleton)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,24 +1,33 @@
 """`sq doctor`: checks whether sq can work on this machine and in this repository. It changes nothing."""
 
 import os
+import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import click
 
+from agents.session.permissions import rule_names
 from orchestrator.cli import options
+from orchestrator.cli.clean.cleanable import runs_without_state
 from orchestrator.cli.doctor.machine import checks_of_machine
-from orchestrator.cli.doctor.repository import checks_of_repository
 from orchestrator.cli.doctor.settings import (
     checks_of_hook,
     checks_of_outward,
     checks_of_sessions,
     checks_of_settings,
 )
-from orchestrator.git.command import git_version
-from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines
+from orchestrator.git.cleanup.artifacts import missing_worktrees
+from orchestrator.git.command import git_succeeds, git_version
+from orchestrator.git.repository import Repository, find_repository, uncommitted
+from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines, fail, ok, warn
 from orchestrator.views.screen import say, say_json
+from state.errors import GitError, UsageError
+from state.paths import StateFolder, worktree_root
+from state.secrets import without_secrets
+from state.settings.config import load_config
 
 
 @click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
@@ -46,3 +55,139 @@ def _checks(state: Path) -> Iterator[DoctorCheck]:
     yield from checks_of_outward(os.environ, options.repository_here())
     yield from checks_of_hook(os.environ)
     yield from checks_of_sessions()
+
+
+LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
+_RUNS_NAMED = 3
+
+
+async def checks_of_repository(state: Path) -> list[DoctorCheck]:
+    """Check the repository around this folder, and the state folder `state`."""
+    try:
+        repository = await find_repository(Path.cwd())
+    except UsageError as error:
+        none = str(error).split(", and ")[0]
+        advice = "go to a repository, or make this folder one, before `sq --spec`. `sq demo` makes its own"
+        return [warn("repository", none, advice), _state(state, ignored=None), _space(state)]
+    ignored = None
+    real = Path(os.path.realpath(state))
+    if real.is_relative_to(repository.root):  # with a slash, since it is a folder that may not exist yet
+        relative = f"{real.relative_to(repository.root).as_posix()}/"
+        ignored = await git_succeeds(repository.root, "check-ignore", "--quiet", relative)
+    try:
+        looked_at = [await _repository(repository, state)]
+        left = [await _leftovers(repository.root, state)]
+    except GitError as error:
+        looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
+        left = []
+    return [*looked_at, await _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
+
+
+async def _repository(repository: Repository, state: Path) -> DoctorCheck:
+    name = "repository"
+    dirty = await uncommitted(repository, not_dirt=[state])
+    if repository.head is None:
+        found = f"{repository.root} has no commit yet"
+        if dirty:
+            advice = "a run would not see the files here: `git add -A && git commit -m 'First commit'`"
+            return warn(name, found, advice)
+        return ok(name, f"{found} and no files: a run starts from nothing")
+    found = f"{repository.root}, {repository.branch or 'detached HEAD'} at {repository.head[:10]}"
+    if repository.branch is None:
+        advice = (
+            "a run leaves its work on a branch of sq's. `git switch BRANCH` to have a branch moved forward"
+        )
+        return warn(name, found, advice)
+    if dirty:
+        return warn(
+            name,
+            f"{found}, {len(dirty)} uncommitted change(s)",
+            "commit or stash them: a run starts from the last commit, does not see them, and while they are "
+            "there leaves its work on a branch of sq's",
+        )
+    return ok(name, f"{found}, clean")
+
+
+async def _set_up(root: Path) -> DoctorCheck:
+    """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
+    from orchestrator.project.readiness.plan import plan_without_ignored
+
+    try:
+        include = load_config(root, os.environ, rules=rule_names()).settings.worktree_include
+    except UsageError:  # another check says so
+        include = ()
+    plan = await plan_without_ignored(
+        root, checkout=root, include=include, environ=without_secrets(os.environ)
+    )
+    if plan.left_out:
+        found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
+        return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))
+    return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
+
+
+def _state(state: Path, *, ignored: bool | None) -> DoctorCheck:
+    name = "state folder"
+    nearest = _nearest(state)
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        why = f"{nearest} is not {'writable' if nearest.is_dir() else 'a folder'}"
+        return fail(
+            name, f"{state} cannot be used: {why}", "make it one that is, or name another: --state-dir"
+        )
+    there = "writable" if nearest == state else "made by the first run"
+    match ignored:
+        case None:
+            seen = "outside the repository"
+        case True:
+            seen = "ignored by git"
+        case False:
+            seen = "not ignored by git yet: a run enters it in .git/info/exclude"
+    return ok(name, f"{state}, {there}, {seen}")
+
+
+def _space(state: Path) -> DoctorCheck:
+    nearest = _nearest(state)
+    return space_check(nearest, shutil.disk_usage(nearest).free)
+
+
+def space_check(folder: Path, free: int) -> DoctorCheck:
+    """Whether `free` bytes are enough for the runs that are kept in a folder."""
+    found = f"{free / 2**30:.1f} GiB free at {folder}"
+    if free < LOW_BYTES:
+        return warn(
+            "disk space",
+            found,
+            "make room (`sq clean --all` removes ended runs), or name another folder with --state-dir: a run "
+            "stops if it cannot store its events",
+        )
+    return ok("disk space", found)
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest existing one above it."""
+    return next(one for one in (folder, *folder.parents) if os.access(one, os.F_OK))
+
+
+async def _leftovers(root: Path, state: Path) -> DoctorCheck:
+    name = "leftovers"
+    runs = await runs_without_state(StateFolder(state), root)
+    known = {run.run_id for run in runs}
+    missing = [
+        folder
+        for folder in await missing_worktrees(root, worktree_root(root, "any").parent)
+        if folder.parent.name in known
+    ]
+    if missing:
+        found = f"git still knows {len(missing)} worktree(s) of runs whose folders are gone: {missing[0]}"
+        return warn(name, found, "`git worktree prune`, then `sq doctor` again")
+    if runs:
+        named = ", ".join(run.run_id for run in runs[:_RUNS_NAMED]) + (
+            " …" if len(runs) > _RUNS_NAMED else ""
+        )
+        found = f"{len(runs)} run(s) without state in {state} have left branches or worktrees: {named}"
+        where = f" --state-dir {shlex.quote(str(state))}" if state != root / ".sq" else ""
+        advice = (
+            f"`sq clean --run {runs[0].run_id} --force{where}` removes them and keeps unmerged work under a "
+            "ref. If their state is in another folder, name that with --state-dir"
+        )
+        return warn(name, found, advice)
+    return ok(name, "none: every branch and worktree of sq's belongs to a run that is known here")

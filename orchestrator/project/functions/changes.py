@@ -4,18 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestrator.project.functions.functions import Function, Source, read_source
+from orchestrator.project.functions.functions import Function, SourceFunctions, read_source
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class ChangedFunction:
     """A function that a work changed. `new`: the base has none of its name in its file, and none like it."""
 
     function: Function
     new: bool
 
 
-def changed_functions(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Change]:
+def changed_functions(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[ChangedFunction]:
     """Return the functions of `after` that do something else than in `before`, in the order of the files.
 
     Both are the files that a work touched, by path: as they were and as they are. A file that is new or gone
@@ -34,18 +34,18 @@ def changed_functions(before: Mapping[str, bytes], after: Mapping[str, bytes]) -
     for function in _functions(news):
         there = by_place.get((function.file, function.name), [])
         if not any(renamed.same(one, function) for one in (*there, *gone)):
-            found.append(Change(function=function, new=not there))
+            found.append(ChangedFunction(function=function, new=not there))
     return found
 
 
-def _functions(sources: Iterable[Source]) -> Iterable[Function]:
+def _functions(sources: Iterable[SourceFunctions]) -> Iterable[Function]:
     return (function for source in sources for function in source.functions)
 
 
 class _Renamed:
     """The names that a work took away and those that it brought, over all its files."""
 
-    def __init__(self, olds: list[Source], news: list[Source]) -> None:
+    def __init__(self, olds: list[SourceFunctions], news: list[SourceFunctions]) -> None:
         used = [frozenset[str]().union(*(one.uses for one in sources)) for sources in (olds, news)]
         defined = [frozenset[str]().union(*(one.defines for one in sources)) for sources in (olds, news)]
         self._gone = defined[0] - used[1]

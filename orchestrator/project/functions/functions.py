@@ -4,12 +4,112 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from orchestrator.project.functions.form import Token, named_inside, tokens_of
-from orchestrator.project.functions.languages import Language, language_of, parser_of
-from orchestrator.project.functions.syntax import Body, body_of, name_of, returns_of, scope_name, text_of
+from orchestrator.project.functions.languages import (
+    FunctionBody,
+    Language,
+    body_of,
+    language_of,
+    name_of,
+    parser_of,
+    returns_of,
+    scope_name,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from orchestrator.project.functions.languages import (
+    IDENTIFIER,
+    is_docstring,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_BINDS = frozenset({"name", "left", "pattern", "declarator", "alias", "parameter", "parameters", "receiver"})
+_NO_BINDING = re.compile(
+    r"call|invocation|argument|import|jsx|keyed_element|type(?!d)|access|scoped|qualified|value"
+)
+_OF_AN_OBJECT = re.compile(r"member|attribute|field_expression|selector|navigation|subscript|index")
+_VALUES = frozenset({"type", "value", "default_value", "right"})
+_LAYOUT = frozenset({"(", ")", ",", ";", '"', "'", "`", '"""', "string_start", "string_end"})
+_WRAPPERS = frozenset({
+    "parenthesized_expression", "parenthesized_statements", "arrow_expression_clause", "typed_parameter",
+    "required_parameter", "formal_parameters",
+})  # fmt: skip
+_ALIKE = {"typed_default_parameter": "default_parameter"}
+_TYPED = re.compile(r"parameter|^function_definition$|^method_definition$|^arrow_function$")
+Token = tuple[str, str]  # kind and text: `id`, `leaf`, or `(` and `)` with the type of a node
+
+
+def tokens_of(
+    node: "Node", language: Language, named: frozenset[int] | None = None
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield kind and text of each token below a node (see `Token`), and whether it gives a name there.
+
+    `named`: the node is a function, whose own name does not count, and these are ids of functions inside it,
+    which are given as their names alone.
+    """
+    own_name = node.child_by_field_name("name") if named is not None else None
+    waiting: list[tuple[Node | None, str, bool]] = [(node, "", False)]
+    while waiting:
+        one, text, binds = waiting.pop()
+        if one is None:
+            yield ")", text, False
+        elif named and one.id in named:
+            yield "leaf", f"function {name_of(one)}", False
+        elif (
+            (own_name and one.id == own_name.id)
+            or one.type in language.ignored
+            or is_docstring(one, language)
+        ):
+            continue
+        elif not one.children:
+            kind = "id" if IDENTIFIER.fullmatch(one.type) else "leaf"
+            if kind == "id" or not _is_layout(one):
+                yield kind, text_of(one), binds
+        else:
+            wraps = one.type not in _WRAPPERS
+            if wraps:
+                kind = _ALIKE.get(one.type, one.type)
+                yield "(", kind, False
+                waiting.append((None, kind, False))
+            waiting.extend(_bound_children(one, binds=binds))
+
+
+def _is_layout(node: "Node") -> bool:
+    """Whether a leaf says nothing: brackets, which the tree shows, and the signs before types."""
+    typed = node.type in {":", "->"} and node.parent is not None
+    return node.type in _LAYOUT or (typed and bool(_TYPED.search(node.parent.type if node.parent else "")))
+
+
+def _bound_children(node: "Node", *, binds: bool) -> list[tuple["Node | None", str, bool]]:
+    """Return the children of a node, last first, each with whether its identifiers are given there."""
+    found: list[tuple[Node | None, str, bool]] = []
+    plain = not _NO_BINDING.search(node.type) and not _OF_AN_OBJECT.search(node.type)
+    for index, child in enumerate(node.children):
+        name = node.field_name_for_child(index) or ""
+        gives = plain and (name in _BINDS or (binds and name not in _VALUES))
+        if _OF_AN_OBJECT.search(node.type):
+            gives = binds and child is node.children[-1]
+        found.append((child, "", gives))
+    return found[::-1]
+
+
+def named_inside(node: "Node", language: Language) -> frozenset[int]:
+    """Return the ids of the functions with a name that stand inside a function."""
+    found, waiting = set(), list(node.children)
+    while waiting:
+        one = waiting.pop()
+        if one.type in language.functions and name_of(one) and body_of(one, language):
+            found.add(one.id)
+        else:
+            waiting.extend(one.children)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +129,14 @@ class Function:
     start: int
     head: str
     returns: str
-    body: Body
+    body: FunctionBody
     form: tuple[Token, ...] = field(repr=False)
     own: frozenset[str] = field(repr=False)
     trouble: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SourceFunctions:
     """The functions of one file, the identifiers that it uses, and those of them that it defines."""
 
     file: str
@@ -45,16 +145,16 @@ class Source:
     defines: frozenset[str] = frozenset()
 
 
-def read_source(file: str, content: bytes) -> Source:
+def read_source(file: str, content: bytes) -> SourceFunctions:
     """Return the functions of a file. Without a language for its suffix it has none."""
     language = language_of(file)
     if language is None:
-        return Source(file=file)
+        return SourceFunctions(file=file)
     root = parser_of(language).parse(content).root_node
     reading = _Reading(file, language, content)
     reading.read(root)
     tokens = list(tokens_of(root, language))
-    return Source(
+    return SourceFunctions(
         file=file,
         functions=tuple(reading.functions),
         uses=frozenset(text for kind, text, _ in tokens if kind == "id"),
@@ -111,7 +211,7 @@ class _Reading:
             before = before.prev_sibling
         return False
 
-    def _function(self, node: "Node", name: tuple[str, ...], body: Body) -> Function:
+    def _function(self, node: "Node", name: tuple[str, ...], body: FunctionBody) -> Function:
         outer = node.parent if node.parent and node.parent.type == "decorated_definition" else node
         head = self._content[outer.start_byte : body.start].decode("utf-8", "replace")
         named = named_inside(node, self._language)

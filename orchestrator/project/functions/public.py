@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from orchestrator.project.functions.languages import Language, language_of, parser_of
-from orchestrator.project.functions.syntax import IDENTIFIER, name_of, scope_name, text_of
+from orchestrator.project.functions.languages import (
+    IDENTIFIER,
+    Language,
+    language_of,
+    name_of,
+    parser_of,
+    scope_name,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node

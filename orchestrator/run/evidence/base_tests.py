@@ -23,14 +23,13 @@ from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
     inline_among,
-    run_on,
+    reached,
     with_tests_of,
+    work_between,
 )
-from orchestrator.run.evidence.reach import reached
 from orchestrator.run.evidence.summary import cause_of, readable
 from orchestrator.run.evidence.verdict import CommandVerdict, judged
-from orchestrator.run.evidence.verification import flaky_at_the_base
-from orchestrator.run.evidence.without_work import work_between
+from orchestrator.run.evidence.verification import flaky_at_the_base, run_on
 from orchestrator.run.record import Run
 from state.errors import GitError
 from state.records.commands import CommandRun, TestState

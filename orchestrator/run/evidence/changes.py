@@ -147,9 +147,10 @@ def is_of(name: str, file: str) -> bool:
     """
     if name.startswith(file):
         return True
-    stem = [part for part in _PARTS.split(file.rsplit(".", maxsplit=1)[0]) if part]
-    parts = [part for part in _PARTS.split(name) if part]
-    return any(parts[: len(stem) - skipped] == stem[skipped:] for skipped in range(len(stem)))
+    folder, _, own = file.rsplit(".", maxsplit=1)[0].rpartition("/")
+    folders, stem, parts = ([part for part in _PARTS.split(text) if part] for text in (folder, own, name))
+    wholes = [[*folders[skipped:], *stem] for skipped in range(len(folders) + 1)]
+    return bool(stem) and any(parts[: len(whole)] == whole for whole in wholes)
 
 
 def of_files(names: Iterable[str], files: Iterable[str]) -> list[str]:
@@ -209,7 +210,8 @@ def _announcement(
         (
             entry.line
             for entry in announced
-            if _is_meant(entry.test, change) and any(_stands_in(name, entry.line) for name in names)
+            if (_is_meant(entry.test, change) and any(_stands_in(name, entry.line) for name in names))
+            or (not change.test and _stands_in(change.path, entry.line))
         ),
         "",
     )

@@ -1,17 +1,24 @@
 """One command on a tree, compared with the tree that the work began with: the subject of the proofs.
 
-A file that holds code and its tests is separated into the two.
+The work between the two is the functions that it changed. Of the base's test files it can reach those that
+name a changed function, directly or through others: only changes within functions, in languages that sq
+reads, are followed, else every test counts. A file that holds code and its tests is separated into the two.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from difflib import SequenceMatcher
+from pathlib import Path, PurePosixPath
 
 from orchestrator.git.diffs import changed_paths
-from orchestrator.git.scratch import files_in, text_at, with_files
+from orchestrator.git.scratch import contents_at, files_in, text_at, with_files
+from orchestrator.project.functions.changes import ChangedFunction, changed_functions
+from orchestrator.project.functions.emptying import types_with_a_default
+from orchestrator.project.functions.functions import SourceFunctions, read_source
+from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched
-from orchestrator.run.evidence.verification import moved, run_counted, run_only
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.records.reviews import TestChange
@@ -19,6 +26,26 @@ from state.records.reviews import TestChange
 _MARK = "#[cfg(test)]"
 _INLINE = (".rs",)
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
+_GENERATED = re.compile(
+    rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
+)
+_HEAD = 1_000  # bytes of a file in which a generator says so
+_LARGEST = 1_000_000  # bytes of a source that is read
+_THIRD_PARTY = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
+_MOST = 400  # files that are read
+# Methods that other code calls without their names, and functions that run by themselves.
+_IMPLICIT = re.compile(
+    r"(?:__\w+__|operator.*|method_missing|initialize|constructor|init|deinit|main|get|set|iter|each|next|call|drop|from|into"
+    r"|to_?s(?:tr(?:ing)?)?|value_?of|equals?|hash|hash_?code|compare\w*|cmp|partial_cmp|eq|fmt|format|error|len|less|swap"
+    r"|read|write|close|clone|dispose|default|deref|index|add|sub|mul|div|rem|neg|not)",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(r"main|init|function \d+")
+_QUIET = re.compile(  # lines outside functions that change nothing elsewhere
+    r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$"
+    r"|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
+    r"|end\b|require\b|\w+ .*= require\()"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +108,6 @@ def at_base(run: Run, base: str, command: str) -> CommandRun | None:
     return done
 
 
-async def run_on(run: Run, subject: ResultComparison, tree: str, files: Sequence[str]) -> CommandRun:
-    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
-        there = [file for file in files if (scratch.folder / file).is_file()]
-        elsewhere = [moved(one, scratch.folder) for one in subject.suites]
-        suites = [suite_of(subject.command, scratch.folder), *elsewhere]
-        done = await run_only(run.commands, scratch, suites, there) if there else None
-        return done or await run_counted(run.commands, scratch, subject.command)
-
-
 def is_inline(path: str, text: str) -> bool:
     """Whether a file holds code and, after a mark, its tests."""
     return path.endswith(_INLINE) and _MARK in text
@@ -125,3 +142,114 @@ class BaseTestResults:
 
     changes: tuple[TestChange, ...] = ()
     untold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The functions that a work changed between two trees: the sources on the new one, and the changes."""
+
+    tree: str
+    sources: dict[str, bytes]
+    changes: tuple[ChangedFunction, ...]
+    defaults: frozenset[str]
+
+
+async def work_between(run: Run, subject: ResultComparison) -> Work:
+    """Return the changed functions of the product: not those of tests, or generated or third-party files."""
+    touched = subject.touched
+    inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
+    paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
+    before = await contents_at(run.repository, subject.base, paths)
+    after = await contents_at(run.repository, subject.tree, paths)
+    made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
+    made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
+    before, after = (
+        {path: one for path, one in files.items() if path not in made} for files in (before, after)
+    )
+    changes = changed_functions(before, after)
+    defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
+    return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
+
+
+async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]:
+    """Return the types of the project that say they have a default value, in a language where that counts."""
+    found_languages = (language_of(file) for file in files)
+    languages = {one.name: one for one in found_languages if one and one.types.known}
+    if not languages:
+        return frozenset()
+    found = frozenset[str]()
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
+        for language in languages.values():
+            for suffix in language.suffixes:
+                for file in sorted(scratch.folder.rglob(f"*{suffix}")):
+                    if file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST:
+                        found |= types_with_a_default(file.read_bytes(), language)
+    return found
+
+
+async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
+    """Return the base's test files that the work can reach, or None if sq cannot say: then all of them."""
+    code = [*subject.touched.code]
+    before = await contents_at(run.repository, subject.base, code)
+    after = await contents_at(run.repository, subject.tree, code)
+    if subject.touched.manifests or not all(language_of(path) for path in code):
+        return None
+    words: set[str] = set()
+    for path in code:
+        olds, news = before.get(path, b""), after.get(path, b"")
+        for content, changed in _changed_lines(olds, news):
+            found = _functions_at(read_source(path, content), content, changed)
+            if found is None:
+                return None
+            words |= found
+    paths = [path for path in await files_in(run.repository, subject.tree) if language_of(path)]
+    if len(paths) > _MOST:
+        return None
+    contents = await contents_at(run.repository, subject.tree, paths)
+    contents |= await contents_at(run.repository, subject.base, list(subject.touched.as_it_was))
+    sources = [read_source(path, content) for path, content in contents.items()]
+    words = _closure(words, sources, code)
+    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
+    return [one.file for one in sources if one.file in tests and one.uses & words]
+
+
+def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield each content with its lines, from 1, that the other lacks."""
+    one, other = old.splitlines(), new.splitlines()
+    codes = [
+        each for each in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if each[0] != "equal"
+    ]
+    yield old, [line + 1 for each in codes for line in range(each[1], each[2])]
+    yield new, [line + 1 for each in codes for line in range(each[3], each[4])]
+
+
+def _functions_at(source: SourceFunctions, content: bytes, changed: list[int]) -> set[str] | None:
+    """Return the names of the functions on these lines, or None if a line elsewhere means something."""
+    text = content.decode("utf-8", "replace").splitlines()
+    names: set[str] = set()
+    for line in changed:
+        inside = [one.name for one in source.functions if one.line <= line <= one.last_line]
+        if not inside and not _QUIET.match(text[line - 1]):
+            return None
+        for name in inside:
+            scope, _, leaf = name.rpartition(".")
+            if (_IMPLICIT if scope else _ALONE).fullmatch(leaf):
+                return None
+            names.add(leaf)
+    return names
+
+
+def _closure(words: set[str], sources: list[SourceFunctions], code: list[str]) -> set[str]:
+    """Return the words with the names of all functions that use one of them, and of other files that do."""
+    found = set(words)
+    while True:
+        more = {
+            one.name.rpartition(".")[2]
+            for source in sources
+            for one in source.functions
+            if any(text in found for _, text in one.form)
+        }
+        more |= {name for one in sources if one.file not in code and one.uses & found for name in one.defines}
+        if more <= found:
+            return found
+        found |= more

@@ -16,16 +16,17 @@ from orchestrator.run.evidence.comparison import (
     ResultComparison,
     at_base,
     inline_among,
-    run_on,
     subject_of,
     with_tests_of,
+    work_between,
 )
 from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.marks import marks_between
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
-from orchestrator.run.evidence.without_work import without_work, work_between
+from orchestrator.run.evidence.verification import run_on
+from orchestrator.run.evidence.without_work import without_work
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork

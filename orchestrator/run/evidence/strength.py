@@ -11,9 +11,14 @@ from functools import partial
 
 from orchestrator.git.diffs import changed_paths
 from orchestrator.git.scratch import contents_at, renamed_files
-from orchestrator.project.functions.statements import Statement, statements_of, words
-from orchestrator.project.functions.weaker import Comparison, Names
-from orchestrator.run.evidence.changes import Touched, is_of, leaf_of, with_expectations
+from orchestrator.project.functions.statements import (
+    Names,
+    Statement,
+    StatementComparison,
+    statements_of,
+    words,
+)
+from orchestrator.run.evidence.changes import Touched, is_of, is_test_data, leaf_of, with_expectations
 from orchestrator.run.evidence.comparison import ResultComparison, tests_in
 from orchestrator.run.record import Run
 from state.records.reviews import TestChange, TestChangeKind
@@ -100,7 +105,7 @@ def edits_of(
             gone, new = _without(was, now), _without(now, was)
             if gone or new:
                 used = frozenset[str]().union(*(one.used for one in now))
-                compared = Comparison(names, gone, new, used, fresh, is_data=path in data)
+                compared = StatementComparison(names, gone, new, used, fresh, is_data=path in data)
                 weaker, missing = tuple(compared.weaker()), bool(unit) and not now
                 edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)
                 found.append(replace(edit, names=_names_of(was, now), is_missing=missing))
@@ -119,10 +124,36 @@ async def with_weakened(
     tests = {name for one in subjects if one.before for name in one.before.count.tests}
     known = _once(changes)
     plan = run.view.plan
-    return with_expectations(
+    found = with_expectations(
         [*known, *weakened(edits, tests, known)],
         plan.tests_that_change if plan.reviewed else (),
         partial(identifiers_for, edits=edits),
+    )
+    changed = set[str]()
+    for one in subjects:
+        roles = one.touched
+        changed |= {*roles.as_it_was, *roles.new, *roles.manifests, *filter(is_test_data, roles.code)}
+    return with_built_together(found, edits, changed)
+
+
+def with_built_together(
+    changes: tuple[TestChange, ...], edits: Sequence[TestEdit], changed: Collection[str]
+) -> tuple[TestChange, ...]:
+    """Return the changes, where an announced one also stands for tests that only fail to build with it.
+
+    That is so if the work changed no test but announced ones, and nothing else of the tests: the others pass
+    on it as they were. `changed` are all paths of tests, their data and configuration that the work changed.
+    """
+    lines = {leaf_of(one.test).partition("[")[0]: one.expected_by for one in changes if one.expected_by}
+    announced = [next((lines[part] for part in edit.unit if part in lines), "") for edit in edits]
+    if not announced or not all(announced) or {edit.path for edit in edits} != set(changed):
+        return changes
+    own = {part for edit in edits for part in edit.unit}
+    return tuple(
+        replace(one, expected_by=announced[0])
+        if one.kind is TestChangeKind.FAILS and one.test and leaf_of(one.test).partition("[")[0] not in own
+        else one
+        for one in changes
     )
 
 

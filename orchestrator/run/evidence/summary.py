@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from orchestrator.project.checks.configured import configured_checks
+from orchestrator.project.checks.tools import configured_checks
 from orchestrator.project.detection.detect import detect
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run

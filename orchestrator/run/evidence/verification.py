@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from anyio import to_thread
 
@@ -41,6 +42,13 @@ _TRIES = 6  # more runs of a test at the base, before it is called steady
 _TRIES_OF_ALL = 3
 _LARGEST_COPY = 500_000_000  # bytes
 _SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", "set", ":"})
+
+
+class _Subject(Protocol):
+    @property
+    def command(self) -> str: ...
+    @property
+    def suites(self) -> list[Suite]: ...
 
 
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
@@ -188,6 +196,16 @@ async def run_only(
                 prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
                 return await _run(commands, scratch, suite, prepared, Path(reports))
     return None
+
+
+async def run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
+    async with run.evidence.scratch_worktree(run, tree) as scratch:
+        there = [file for file in files if (scratch.folder / file).is_file()]
+        elsewhere = [moved(one, scratch.folder) for one in subject.suites]
+        suites = [suite_of(subject.command, scratch.folder), *elsewhere]
+        done = await run_only(run.commands, scratch, suites, there) if there else None
+        return done or await run_counted(run.commands, scratch, subject.command)
 
 
 async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str, *, name: str) -> CommandRun:

@@ -8,57 +8,23 @@ The files of tests that the work touched are run first: if they fail, so does th
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from orchestrator.git.scratch import contents_at, with_contents
-from orchestrator.project.functions.changes import Change, changed_functions
-from orchestrator.project.functions.emptying import Emptied, emptied, types_with_a_default
+from orchestrator.git.scratch import with_contents
+from orchestrator.project.functions.emptying import Emptied, emptied
 from orchestrator.project.functions.functions import Function
-from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.changes import of_files
-from orchestrator.run.evidence.comparison import ResultComparison, run_on
+from orchestrator.run.evidence.comparison import ResultComparison, Work
 from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState, WithoutWork
 from state.words import names_of
 
-_GENERATED = re.compile(
-    rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
-)
-_HEAD = 1_000  # bytes of a file in which a generator says so
-_LARGEST = 1_000_000  # bytes of a source that is read
-_THIRD_PARTY = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
 _ALONE = 6  # functions that are emptied one by one
 _WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """The functions that a work changed between two trees: the sources on the new one, and the changes."""
-
-    tree: str
-    sources: dict[str, bytes]
-    changes: tuple[Change, ...]
-    defaults: frozenset[str]
-
-
-async def work_between(run: Run, subject: ResultComparison) -> Work:
-    """Return the changed functions of the product: not those of tests, or generated or third-party files."""
-    touched = subject.touched
-    inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
-    paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
-    before = await contents_at(run.repository, subject.base, paths)
-    after = await contents_at(run.repository, subject.tree, paths)
-    made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
-    made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
-    before, after = (
-        {path: one for path, one in files.items() if path not in made} for files in (before, after)
-    )
-    changes = changed_functions(before, after)
-    defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
-    return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
 
 
 async def without_work(run: Run, subject: ResultComparison, work: Work) -> WithoutWork:
@@ -166,19 +132,3 @@ def _named_in(done: CommandRun, sources: Iterable[Emptied]) -> set[tuple[str, st
 
 def _name(function: Function) -> str:
     return f"{function.file}: {function.name}"
-
-
-async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]:
-    """Return the types of the project that say they have a default value, in a language where that counts."""
-    found_languages = (language_of(file) for file in files)
-    languages = {one.name: one for one in found_languages if one and one.types.known}
-    if not languages:
-        return frozenset()
-    found = frozenset[str]()
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
-        for language in languages.values():
-            for suffix in language.suffixes:
-                for file in sorted(scratch.folder.rglob(f"*{suffix}")):
-                    if file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST:
-                        found |= types_with_a_default(file.read_bytes(), language)
-    return found

@@ -30,6 +30,7 @@ from state.records.reviews import (
     TestChange,
     TestRuling,
 )
+from state.words import alike
 
 FINAL = "the final review"
 
@@ -165,17 +166,12 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     )
     if recorded.passed or number >= run.effort.final_review_rounds:
         return [recorded, *judged]
-    by_task: dict[str, list[Finding]] = {}
-    for one in assigned:
-        by_task.setdefault(one.issue.task_id, []).append(one)
-    return [
-        recorded,
-        *judged,
-        *(
-            send_back(run, run.task(id_), tuple(own), by=FINAL, base=head, start=head)
-            for id_, own in by_task.items()
-        ),
+    by_task = alike(assigned, lambda one: one.issue.task_id)
+    back = [
+        send_back(run, run.task(own[0].issue.task_id), tuple(own), by=FINAL, base=head, start=head)
+        for own in by_task
     ]
+    return [recorded, *judged, *back]
 
 
 def assign(findings: Sequence[Finding], changed: Mapping[str, Sequence[str]]) -> list[Finding]:

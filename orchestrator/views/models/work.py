@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.views.descriptions.description import Quote
 from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
+from orchestrator.views.models.why import Reason
 from state.errors import GitError
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
@@ -75,14 +76,6 @@ class Attempt:
     seconds: float | None
     ended: str
     steps: tuple[AttemptStep, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
-
-    text: str
-    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

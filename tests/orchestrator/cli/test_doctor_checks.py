@@ -9,7 +9,7 @@ import pytest
 from in_process import sq
 from language.sampled import sampled
 
-from orchestrator.cli.doctor.repository import LOW_BYTES, space_check
+from orchestrator.cli.doctor.command import LOW_BYTES, space_check
 from orchestrator.cli.doctor.settings import checks_of_hook
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
 from orchestrator.views.checks import CheckLevel

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.skeletons import all_skeletons, skeleton
+from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.selection import only_these

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.skeletons import all_skeletons, skeleton
+from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.files import matches
 from orchestrator.project.runners.canary import canary_for, ordinary
 from orchestrator.project.runners.counting import count

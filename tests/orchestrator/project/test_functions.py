@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.project.functions.changes import changed_functions
-from orchestrator.project.functions.emptying import emptied, types_with_a_default
+from orchestrator.project.functions.emptying import emptied, empty_value, types_with_a_default
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of, languages
-from orchestrator.project.functions.values import empty_value
 from tests.language.sampled import examples
 from tests.orchestrator.project.commands_of_projects import HOME
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from benchmarks.skeletons import all_skeletons
+from benchmarks.repositories import all_skeletons
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.readiness.plan import plan_of
 from orchestrator.project.runners.counting import count

@@ -3,7 +3,7 @@
 import pytest
 from commands_of_projects import skeleton_in
 
-from benchmarks.skeletons import all_skeletons, skeleton
+from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.runners.ability import missing_program, nothing_yet
 from orchestrator.project.runners.canary import canary_for
 from orchestrator.project.runners.suite import suite_of

@@ -212,6 +212,11 @@ def test_the_file_of_a_test_is_found_in_its_name(name: str) -> None:
     assert files_of([name], ["tests/test_b.py", "tests/test_a.py"]) == ["tests/test_a.py"]
 
 
+def test_two_files_with_the_same_ending_hold_their_own_tests():
+    assert is_of("test/mul.test.js > multiplies", "test/mul.test.js")
+    assert not is_of("test/calc.test.js > adds", "test/mul.test.js")
+
+
 def test_a_test_that_cannot_be_placed_means_that_all_files_are_run() -> None:
     assert files_of(["test_a.x", "somewhere else"], ["test_a.py"]) == []
 

@@ -1,8 +1,15 @@
 """What a changed test checks beside its text of before, and which names its changed lines hold."""
 
+from dataclasses import replace
+
 import pytest
 
-from orchestrator.run.evidence.strength import edits_of, identifiers_for, weakened
+from orchestrator.run.evidence.strength import (
+    edits_of,
+    identifiers_for,
+    weakened,
+    with_built_together,
+)
 from state.records.reviews import TestChange, TestChangeKind
 
 PY = """\
@@ -165,6 +172,29 @@ def test_the_changed_lines_of_a_test_hold_the_names_of_the_product_and_not_its_o
     if test == path:
         change = TestChange(test="", path=path, kind=TestChangeKind.FAILS)
     assert identifiers_for(change, edits) == names
+
+
+SECOND = GO + "\nfunc TestSub(t *testing.T) {\n\tif Sub(3, 2) != 1 {\n\t\tt.Fatal()\n\t}\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "changed", "carried"),
+    [
+        (SECOND.replace("Sub(3", "Minus(3"), {"calc_test.go"}, True),
+        (SECOND.replace("Sub(3", "Minus(3"), {"calc_test.go", "main_test.go"}, False),
+        (SECOND.replace("Sub(3", "Minus(3").replace("!= c.b", "< 0"), {"calc_test.go"}, False),
+    ],
+)
+def test_an_announced_test_stands_for_others_that_only_fail_to_build_with_it(
+    new: str, changed: set[str], *, carried: bool
+) -> None:
+    edits = edits_of({"calc_test.go": SECOND.encode()}, {"calc_test.go": new.encode()}, moved={})
+    sub, add = (
+        TestChange(test=f"x/calc/{name}", kind=TestChangeKind.FAILS) for name in ("TestSub", "TestAdd")
+    )
+    changes = (replace(sub, expected_by="Rename Sub to Minus."), add)
+    found = with_built_together(changes, edits, changed)
+    assert [bool(one.expected_by) for one in found] == [True, carried]
 
 
 def weaker(path: str, old: str, new: str) -> list[TestChange]:

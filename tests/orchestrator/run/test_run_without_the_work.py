@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
-from orchestrator.run.evidence.base_tests import _is_the_specs
+from orchestrator.run.evidence.base_tests import _holds, _is_the_specs
 from state.outcome import Outcome
+from state.records.commands import CommandRun, TestCount, TestState
 
 Shell = Callable[..., str]
 PYTEST = ("python3 -m pytest -q -p no:cacheprovider",)
@@ -20,6 +21,8 @@ WORK = SHOP + "\n\ndef half(n: int) -> int:\n    return n // 2\n"
 TESTS = "from shop import price\n\n\ndef test_price():\n    assert price() == 3\n"
 HALF = "from shop import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
 RED = "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) == 2\n"
+ASKS = "# Half\n\nMake test_half_of_four pass.\n"
+ADDS = "# Half\n\nAdd half(n), which halves.\n"
 LIES = {
     "no test": {},
     "a test without an assertion": {
@@ -141,23 +144,23 @@ def test_a_refactoring_without_new_tests_is_complete(
 
 @pytest.mark.usefixtures("pytest_here")
 @pytest.mark.parametrize(
-    "test",
+    ("test", "spec"),
     [
-        "",
-        "import pytest\n\n\n@pytest.mark.skip\ndef test_half_of_four():\n    pass\n",
-        "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) or True\n",
+        ("", ADDS),
+        ("import pytest\n\n\n@pytest.mark.skip\ndef test_half_of_four():\n    pass\n", ASKS),
+        ("import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) or True\n", ASKS),
     ],
     ids=["emptied", "skipped", "weakened"],
 )
 def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
-    rehearse: Rehearse, repository: Path, shell: Shell, test: str
+    rehearse: Rehearse, repository: Path, shell: Shell, test: str, spec: str
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, "test_half.py": RED})
     wrong = SHOP + "\n\ndef half(n):\n    return n\n"
     worker = work_of({"shop.py": wrong, "test_half.py": test}, claims=2)
     done = rehearse(
         whole_run(**{"worker/notes/1": worker}),
-        spec="# Half\n\nMake test_half_of_four pass.\n",
+        spec=spec,
         verify=PYTEST,
     )
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
@@ -204,6 +207,24 @@ def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
 )
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
     assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
+
+
+@pytest.mark.parametrize(
+    ("now", "holds"),
+    [
+        ({"tests/test_half.py::test_half": TestState.PASSED}, True),
+        ({"tests/test_half.py::test_half": TestState.FAILED}, False),
+        ({"tests/test_shop.py::test_price": TestState.PASSED}, False),
+        ({"tests/test_half.py::tests.test_half": TestState.FAILED}, False),
+    ],
+)
+def test_a_file_that_could_not_be_loaded_holds_when_its_tests_pass(
+    now: dict[str, TestState], holds: bool
+) -> None:
+    count = TestCount(tests=now)
+    done = CommandRun(command="pytest", exit_code=0, seconds=1.0, output_tail="", count=count)
+    files = ["shop.py", "tests/test_half.py", "tests/test_shop.py"]
+    assert _holds("tests/test_half.py::tests.test_half", done, files) is holds
 
 
 GO = {
