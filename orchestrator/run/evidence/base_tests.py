@@ -189,7 +189,9 @@ async def _unnamed(
     moved = await renamed_files(run.repository, subject.base, subject.tree)
     gone = [path for path in subject.touched.held if path not in there and path not in moved]
     lost = tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
-    if before.exit_code == 0 and now.exit_code != 0:
+    at_base = await files_in(run.repository, subject.base)
+    altered = not (before.nothing_yet or now.nothing_yet) and any(path in at_base for path in paths)
+    if now.exit_code != 0 and (before.exit_code == 0 or (altered and subject.now.exit_code == 0)):
         changes = [
             TestChange(test="", path=path, kind=TestChangeKind.FAILS, detail=_end_of(now)) for path in paths
         ]
