@@ -21,9 +21,7 @@ from orchestrator.project.runners.row import Runner, Table
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple, simple_commands
 
-_CHECKS = re.compile(
-    r"(?:^|[/._-])(?:tests?|checks?|specs?|verify)(?:$|[/._-])"
-)
+_CHECKS = re.compile(r"(?:^|[/._-])(?:tests?|checks?|specs?|verify)(?:$|[/._-])")
 _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
 _Steps = Callable[[Simple, Path], list[ShellStep] | None]
 _CARRIERS: Mapping[str, _Steps] = {
