@@ -155,10 +155,9 @@ def is_of(name: str, file: str) -> bool:
     return bool(stem) and any(parts[: len(whole)] == whole for whole in wholes)
 
 
-def of_files(names: Iterable[str], files: Iterable[str]) -> list[str]:
+def of_files(names: Iterable[str], files: Collection[str]) -> list[str]:
     """Return the tests that are in one of these files."""
-    every = list(files)
-    return [name for name in names if any(is_of(name, file) for file in every)]
+    return [name for name in names if any(is_of(name, file) for file in files)]
 
 
 def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]) -> list[str]:
