@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.screen import cell
@@ -12,6 +13,14 @@ from state.records.reviews import Evidence, ReviewIssue
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
+
+    text: str
+    seq: int = 0
 
 
 def short(text: str, limit: int = _SHORT) -> str:

@@ -1,22 +1,13 @@
 """Why a task does not go on: the chain of reasons, each with the event that says so."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.words import time_of_day
+from orchestrator.views.words import Reason, time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, phase_of
 from state.journal.view import RunView
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One reason why a task does not go on. `seq` is the place of the event that says so, or 0."""
-
-    text: str
-    seq: int = 0
 
 
 def why_not(story: RunFacts, task_id: str, now: datetime, *, active: bool = True) -> list[Reason]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator.views.descriptions.description import Quote
 from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
-from orchestrator.views.models.why import Reason
+from orchestrator.views.words import Reason
 from state.errors import GitError
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView

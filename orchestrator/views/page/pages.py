@@ -12,7 +12,7 @@ from orchestrator.views.models.overview import overview
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of
 from orchestrator.views.models.tasks import task_rows
-from orchestrator.views.models.why import Reason, why_not
+from orchestrator.views.models.why import why_not
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
 from orchestrator.views.page.followed import FollowedRun, Regions
@@ -25,6 +25,7 @@ from orchestrator.views.page.sections import (
     fitting,
     renderer,
 )
+from orchestrator.views.words import Reason
 from state.journal.events import Stored
 from state.outcome import Outcome
 
