@@ -21,6 +21,7 @@ from orchestrator.project.runners.row import Runner, Table
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple, simple_commands
 
+_CHECKS = re.compile(r"(?:^|[/._-])(?:tests?|checks?|specs?|verify)(?:$|[/._-])")
 _SCRIPTS = re.compile(r"(?:^|\s|/)([\w./-]+\.(?:sh|bash|py|rb|js|mjs|pl))\b")
 _Steps = Callable[[Simple, Path], list[ShellStep] | None]
 _CARRIERS: Mapping[str, _Steps] = {
@@ -139,6 +140,9 @@ class Suite:
         if any(path == script.removeprefix("./") for script in _SCRIPTS.findall(self.command)):
             return not self.test_files([path])
         if any(matches(path, row.deciders) for row in self.carriers):
+            return True
+        unknown = [run for run in self.runs if run.runner is None and run.runs_tests is None]
+        if _CHECKS.search(path) and any(path in run.simple.words for run in unknown):
             return True
         for run in self.test_runs:
             inside = self._inside(run, path)

@@ -18,7 +18,7 @@ from orchestrator.project.checks.tools import tools_of
 from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.changes import PROSE, is_of, is_test_data, leaf_of, of_files
+from orchestrator.run.evidence.changes import PROSE, is_of, is_test_data, leaf_of, of_files, tests_below
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -76,9 +76,9 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     red = list(names_of(before.count, TestState.FAILED))
     paths = await files_in(run.repository, subject.base) if red else []
     red = [
-        name
+        still
         for name in red
-        if not _holds(name, now if not files or of_files([name], files) else subject.now, paths)
+        for still in _still_red(name, now if not files or of_files([name], files) else subject.now, paths)
     ]
     asked = await _asked(run, subject, red, paths) if red else []
     changes = [_change(subject, name, now) for name in (*failing, *asked)]
@@ -189,7 +189,9 @@ async def _unnamed(
     moved = await renamed_files(run.repository, subject.base, subject.tree)
     gone = [path for path in subject.touched.held if path not in there and path not in moved]
     lost = tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
-    if before.exit_code == 0 and now.exit_code != 0:
+    at_base = await files_in(run.repository, subject.base)
+    altered = not (before.nothing_yet or now.nothing_yet) and any(path in at_base for path in paths)
+    if now.exit_code != 0 and (before.exit_code == 0 or (altered and subject.now.exit_code == 0)):
         changes = [
             TestChange(test="", path=path, kind=TestChangeKind.FAILS, detail=_end_of(now)) for path in paths
         ]
@@ -207,14 +209,17 @@ def _passes(name: str, done: CommandRun) -> bool:
     return done.count.tests.get(name) is TestState.PASSED
 
 
-def _holds(name: str, now: CommandRun, files: Collection[str]) -> bool:
-    """Whether a red test passes, or is a file that could not be loaded and whose tests all pass now."""
+def _still_red(name: str, now: CommandRun, files: Collection[str]) -> list[str]:
+    """Return the red test if it is red now, or those of the file or package that it stands for.
+
+    A file or package that could not be loaded at the base has one name there, and those of its tests now.
+    """
     if name in now.count.tests:
-        return _passes(name, now)
+        return [] if _passes(name, now) else [name]
     last = _WORD.findall(name)[-1:]
     named = [path for path in files if is_test_file(path) and [PurePosixPath(path).stem] == last]
-    inside = of_files(now.count.tests, named)
-    return bool(inside) and all(_passes(one, now) for one in inside)
+    inside = [*of_files(now.count.tests, named), *tests_below(name, now.count.tests)]
+    return [one for one in inside if not _passes(one, now)] if inside else [name]
 
 
 async def _asked(run: Run, subject: ResultComparison, red: Sequence[str], paths: Sequence[str]) -> list[str]:

@@ -116,17 +116,19 @@ def is_test_data(path: str) -> bool:
 def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:
     """Return the tests that ran before and are gone or skipped. Renamed or moved tests are not gone."""
     ran = {name for name, state in before.items() if state is not TestState.SKIPPED}
-    skipped = [
-        TestChange(test=name, kind=TestChangeKind.SKIPPED)
-        for name, state in after.items()
-        if state is TestState.SKIPPED and name in ran
-    ]
+    now = [name for name, state in after.items() if state is TestState.SKIPPED and name in ran]
+    skipped = [TestChange(test=name, kind=TestChangeKind.SKIPPED) for name in now]
     added = [name for name in after if name not in before and after[name] is not TestState.SKIPPED]
-    gone = [name for name in before if name in ran and name not in after]
-    left = gone
+    gone = [name for name in before if name in ran - set(after)]
+    left = [name for name in gone if before[name] is not TestState.FAILED or not tests_below(name, after)]
     for mark in (leaf_of, unnumbered, _place_of):
         left = _without_pairs(left, added, mark)
     return [*skipped, *(TestChange(test=name, kind=TestChangeKind.GONE) for name in left)]
+
+
+def tests_below(name: str, tests: Iterable[str]) -> list[str]:
+    """Return the tests of a package or file, named by a test that stands for all of it."""
+    return [one for one in tests if one.startswith(name) and one[len(name) :][:1] in _BOUNDARY]
 
 
 def files_of(names: Sequence[str], files: Sequence[str]) -> list[str]:
@@ -153,10 +155,9 @@ def is_of(name: str, file: str) -> bool:
     return bool(stem) and any(parts[: len(whole)] == whole for whole in wholes)
 
 
-def of_files(names: Iterable[str], files: Iterable[str]) -> list[str]:
+def of_files(names: Iterable[str], files: Collection[str]) -> list[str]:
     """Return the tests that are in one of these files."""
-    every = list(files)
-    return [name for name in names if any(is_of(name, file) for file in every)]
+    return [name for name in names if any(is_of(name, file) for file in files)]
 
 
 def _without_pairs(gone: list[str], added: list[str], mark: Callable[[str], str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
-from orchestrator.run.evidence.base_tests import _holds, _is_the_specs
+from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
 
@@ -210,21 +210,24 @@ def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str
 
 
 @pytest.mark.parametrize(
-    ("now", "holds"),
+    ("name", "now", "left"),
     [
-        ({"tests/test_half.py::test_half": TestState.PASSED}, True),
-        ({"tests/test_half.py::test_half": TestState.FAILED}, False),
-        ({"tests/test_shop.py::test_price": TestState.PASSED}, False),
-        ({"tests/test_half.py::tests.test_half": TestState.FAILED}, False),
+        ("tests/test_half.py::tests.test_half", {"tests/test_half.py::test_x": TestState.PASSED}, []),
+        ("a.example/shop", {"a.example/shop/TestHalf": TestState.PASSED}, []),
+        (
+            "a.example/shop",
+            {"a.example/shop/TestHalf": TestState.FAILED, "a.example/shop/TestPrice": TestState.PASSED},
+            ["a.example/shop/TestHalf"],
+        ),
+        ("a.example/shop", {"a.example/shops/TestHalf": TestState.PASSED}, ["a.example/shop"]),
     ],
 )
-def test_a_file_that_could_not_be_loaded_holds_when_its_tests_pass(
-    now: dict[str, TestState], holds: bool
+def test_a_file_or_package_that_could_not_be_loaded_is_as_red_as_its_tests(
+    name: str, now: dict[str, TestState], left: list[str]
 ) -> None:
     count = TestCount(tests=now)
     done = CommandRun(command="pytest", exit_code=0, seconds=1.0, output_tail="", count=count)
-    files = ["shop.py", "tests/test_half.py", "tests/test_shop.py"]
-    assert _holds("tests/test_half.py::tests.test_half", done, files) is holds
+    assert _still_red(name, done, ["shop.py", "tests/test_half.py", "tests/test_shop.py"]) == left
 
 
 GO = {
