@@ -14,8 +14,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from orchestrator.git.command import git
-from orchestrator.git.diffs import changed_paths
 from orchestrator.git.locks import in_worktree
+from orchestrator.git.trees import changed_paths
 from state.errors import GitError
 from state.safe_paths import read_inside
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.diffs import changed_paths
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import head_of, snapshot, tree_of
 from state.errors import GitError
 

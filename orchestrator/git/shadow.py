@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.git.command import git, git_succeeds
-from orchestrator.git.diffs import changed_paths
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import add_into, tree_of
 from state.safe_paths import remove_inside
 

@@ -23,7 +23,7 @@ from agents.session.tools import SIGNALS
 from agents.transcript.read import transcript_of
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.git.diffs import diff_text
+from orchestrator.git.trees import diff_text
 from orchestrator.run.asking.briefing import described
 from orchestrator.run.evidence.summary import with_output
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged

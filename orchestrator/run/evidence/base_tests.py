@@ -11,8 +11,14 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 from orchestrator.git.command import git
-from orchestrator.git.diffs import changed_paths
-from orchestrator.git.scratch import files_in, pieced_together, renamed_files, text_at, with_files
+from orchestrator.git.trees import (
+    changed_paths,
+    files_in,
+    pieced_together,
+    renamed_files,
+    text_at,
+    with_files,
+)
 from orchestrator.project.build_files.test_parts import with_base_parts
 from orchestrator.project.checks.tools import tools_of
 from orchestrator.project.files import is_test_file, matches

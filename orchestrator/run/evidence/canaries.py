@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from orchestrator.git.scratch import with_files
+from orchestrator.git.trees import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.comparison import ResultComparison

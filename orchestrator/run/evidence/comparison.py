@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 
-from orchestrator.git.diffs import changed_paths
-from orchestrator.git.scratch import contents_at, files_in, text_at, with_files
+from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
 from orchestrator.project.functions.changes import ChangedFunction, changed_functions
 from orchestrator.project.functions.emptying import types_with_a_default
 from orchestrator.project.functions.functions import SourceFunctions, read_source

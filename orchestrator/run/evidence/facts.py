@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from orchestrator.git.diffs import changed_paths
-from orchestrator.git.scratch import contents_at
+from orchestrator.git.trees import changed_paths, contents_at
 from orchestrator.project.build_files.dependencies import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, matches
 from orchestrator.project.functions.languages import language_of

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from orchestrator.git.command import git
-from orchestrator.git.scratch import text_at
+from orchestrator.git.trees import text_at
 from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table

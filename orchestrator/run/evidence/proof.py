@@ -7,7 +7,7 @@ notice a failing test? (product.md, section 12)
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orchestrator.git.scratch import files_in, pieced_together
+from orchestrator.git.trees import files_in, pieced_together
 from orchestrator.project.checks.tools import is_check
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole

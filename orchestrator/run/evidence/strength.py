@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from orchestrator.git.diffs import changed_paths
-from orchestrator.git.scratch import contents_at, renamed_files
+from orchestrator.git.trees import changed_paths, contents_at, renamed_files
 from orchestrator.project.functions.statements import (
     Names,
     Statement,

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from anyio import to_thread
 
-from orchestrator.git.scratch import files_in
+from orchestrator.git.trees import files_in
 from orchestrator.project.checks.complaints import complaints_in
 from orchestrator.project.checks.tools import check_table, is_check, machine_options
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet

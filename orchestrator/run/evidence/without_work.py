@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from orchestrator.git.scratch import with_contents
+from orchestrator.git.trees import with_contents
 from orchestrator.project.functions.emptying import Emptied, emptied
 from orchestrator.project.functions.functions import Function
 from orchestrator.run.evidence.changes import of_files

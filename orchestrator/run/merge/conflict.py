@@ -14,8 +14,8 @@ import prompts
 from agents.roles.resolver import resolver_session
 from agents.session.permissions import protected_path
 from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
-from orchestrator.git.diffs import changed_paths
 from orchestrator.git.repository import named
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation

@@ -6,7 +6,7 @@ the merge or begins it anew.
 
 import structlog
 
-from orchestrator.git.scratch import contents_at
+from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors
 from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve

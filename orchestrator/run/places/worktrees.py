@@ -7,11 +7,11 @@ import anyio
 import structlog
 
 from orchestrator.git.command import git
-from orchestrator.git.diffs import changed_paths
 from orchestrator.git.merge import Merge, begun_merge
 from orchestrator.git.repository import deliver, find_repository, named
 from orchestrator.git.rescue_refs import forget_kept, keep, lost_work, numbered_refs
 from orchestrator.git.shadow import shadow_ref
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,

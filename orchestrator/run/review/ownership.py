@@ -7,7 +7,7 @@ suggestion, and no task is sent back for it.
 from collections.abc import Collection, Iterable
 
 from orchestrator.git.command import git
-from orchestrator.git.diffs import changed_paths
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.users.backup import read_backup
 from orchestrator.git.users.files import users_line_numbers
 from orchestrator.run.record import Run

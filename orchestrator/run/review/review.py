@@ -14,7 +14,7 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.diffs import diff_text, resolution_text
+from orchestrator.git.trees import diff_text, resolution_text
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
 from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between

@@ -16,7 +16,7 @@ import prompts
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
-from orchestrator.git.diffs import diff_text
+from orchestrator.git.trees import diff_text
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place

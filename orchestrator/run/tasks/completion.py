@@ -30,7 +30,7 @@ from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.git.diffs import changed_paths
+from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history

@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.git.changes import sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
-from orchestrator.git.diffs import changed_paths, diff_text
 from orchestrator.git.locks import git_dir, git_is_at_work
+from orchestrator.git.trees import changed_paths, diff_text
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
