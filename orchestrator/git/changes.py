@@ -5,8 +5,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git_environment, ignoring_junk
-from orchestrator.git.diffs import compared
+from orchestrator.git.command import compared, git_environment, ignoring_junk
 from state.errors import GitError
 from state.records.work import ChangeKind, FileChange
 

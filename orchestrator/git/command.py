@@ -1,6 +1,7 @@
 """Git commands: run, checked, with sq's identity, without the user's hooks, and staging a whole worktree."""
 
 import os
+import re
 import secrets
 import subprocess
 import tempfile
@@ -36,6 +37,17 @@ _LOCATION = (
     "GIT_DIFF_OPTS",
 )
 _LINK = "160000"
+_NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA256 = 64  # characters of a name
+_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{more}"
+_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+_OURS = {
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+}
 
 
 def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | None = None) -> dict[str, str]:
@@ -140,6 +152,45 @@ async def _run(
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
+
+
+async def compared(
+    folder: Path, *command: str, of: Sequence[str], paths: Sequence[str] = (), settings: Sequence[str] = ()
+) -> bytes:
+    """Return the output of `git diff`, `git diff-tree` or `git show` as it is by bytes alone.
+
+    Nothing that an agent or a user can write decides what it shows: git compares in an empty folder of sq's
+    own, which has the objects of the repository and neither its attributes, its settings nor its files.
+
+    Args:
+        folder: the repository, or a worktree of it.
+        command: the command and its options.
+        of: the commits or trees.
+        paths: only of these, all without any.
+        settings: of git, for the form of the output.
+
+    Raises:
+        GitError: one of the objects is missing, or git does not answer.
+    """
+    objects = await git(folder, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+    names = [
+        one if _NAME.fullmatch(one) else await git(folder, "rev-parse", "--verify", "--end-of-options", one)
+        for one in of
+    ]
+    with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
+        empty = Path(temporary)
+        (empty / "refs").mkdir()
+        (empty / "HEAD").write_text("ref: refs/heads/none\n")
+        is_sha256 = len(names[0]) == _SHA256
+        more = "[extensions]\n\tobjectFormat = sha256\n" if is_sha256 else ""
+        (empty / "config").write_text(_CONFIG.format(version=int(is_sha256), more=more))
+        return await git_bytes(
+            empty,
+            "--literal-pathspecs",
+            *(command[0], *_PLAIN, *command[1:], *names, "--", *paths),
+            settings=("core.attributesFile=/dev/null", *settings),
+            environment={**_OURS, "GIT_DIR": temporary, "GIT_OBJECT_DIRECTORY": objects},
+        )
 
 
 async def git_succeeds(folder: Path, *arguments: str) -> bool:

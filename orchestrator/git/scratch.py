@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git, git_bytes
-from orchestrator.git.diffs import compared
+from orchestrator.git.command import compared, git, git_bytes
 from orchestrator.git.pinned_config import restore_pointer
 from orchestrator.git.workspace import ensure_worktree, put_on
 

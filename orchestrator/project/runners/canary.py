@@ -120,7 +120,7 @@ def _beside(suite: Suite, run: SuiteRun, path: str, token: str) -> Canary | None
         return None
     text = text_of(suite.folder / path)
     is_named = path in _named_files(suite, run)
-    for form in run.runner.canary:
+    for form in run.runner.canary.forms:
         if not re.search(form.path, path) or not re.search(form.when, text):
             continue
         if form.new and not is_named:
@@ -135,7 +135,7 @@ def _beside(suite: Suite, run: SuiteRun, path: str, token: str) -> Canary | None
 
 def _tests(path: str, text: str, form: FailingTest, runner: Runner, token: str) -> dict[str, str]:
     """Return the failing tests by name: one for each statement that the tests in `text` use, at most four."""
-    statements = [one.text for one in runner.fails if re.search(one.when, text)] or [""]
+    statements = [one.text for one in runner.canary.fails if re.search(one.when, text)] or [""]
     if _PLACE not in form.text:
         statements = statements[:1]
     found: dict[str, str] = {}
@@ -171,7 +171,7 @@ def _loading(text: str, runner: Runner) -> list[str]:
     """Return lines that load the modules that the tests in `text` load."""
     found = [
         one.text.format_map(match.groupdict())
-        for one in runner.loads
+        for one in runner.canary.loads
         for match in re.finditer(one.pattern, text)
     ]
     return list(dict.fromkeys(found))

@@ -186,6 +186,20 @@ class FailingTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryForms:
+    """How a runner is kept honest: the forms of tests that must fail, their statements and what they load.
+
+    `marks` are patterns of code that looks at the runner, or touches it, as only tests and their environment
+    may.
+    """
+
+    forms: tuple[FailingTest, ...] = ()
+    fails: tuple[FailingStatement, ...] = ()
+    loads: tuple[Loading, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Absent:
     """What shows that a suite could not begin.
 
@@ -203,8 +217,7 @@ class Runner:
 
     `setup` is the ecosystem of the tools that set a project up for it. `like` is the row of a runner that
     runs the same tests: a project shows one of them. `unknown` lists the abilities that it lacks. `deciders`
-    and `manifests` are globs of files that decide how tests are run. `marks` are patterns of code that looks
-    at the runner, or touches it, as only tests and their environment may.
+    and `manifests` are globs of files that decide how tests are run.
     """
 
     name: str
@@ -221,10 +234,7 @@ class Runner:
     deciders: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
     absent: Absent = field(default_factory=Absent)
-    canary: tuple[FailingTest, ...] = ()
-    fails: tuple[FailingStatement, ...] = ()
-    loads: tuple[Loading, ...] = ()
-    marks: tuple[str, ...] = ()
+    canary: CanaryForms = field(default_factory=CanaryForms)
     unknown: tuple[str, ...] = ()
 
     @property

@@ -1,7 +1,7 @@
 """The table: test runners, other programs, and the tools that set projects up, read from `rows/*.yaml`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,12 +12,10 @@ import msgspec
 from orchestrator.project.runners.row import Programs, Runner, SetUpTool, Table
 from state.errors import SqError
 
+_OF_CANARIES = {"forms": ("path", "when", "header", "before"), "fails": ("when",), "loads": ("pattern",)}
 _PATTERNS = {
     "printed": ("tests", "file", "begins", "ends", "bad", "numbers", "none"),
     "report": ("unless",),
-    "canary": ("path", "when", "header", "before"),
-    "fails": ("when",),
-    "loads": ("pattern",),
     "tests": ("contains",),
     "called": ("contains",),
     "found": ("contains",),
@@ -115,7 +113,17 @@ def _unknown_fields(raw: object, known: object, at: str = "") -> Iterator[str]:
 
 
 def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for part, fields in _PATTERNS.items():
+    yield from _of_parts(row, _PATTERNS)
+    yield from _of_parts(row["canary"], _OF_CANARIES)
+    yield from (("marks", one) for one in row["canary"]["marks"])
+    yield from (("nothing", one) for one in row["absent"]["nothing"])
+    failing = row["printed"]["failing"]
+    for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
+        yield "printed.failing", one
+
+
+def _of_parts(row: Mapping[str, Any], parts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for part, fields in parts.items():
         records = row[part] if isinstance(row[part], (list, tuple)) else [row[part]]
         for record in records:
             for field in fields:
@@ -123,8 +131,3 @@ def _patterns(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from (
                     (f"{part}.{field}", one) for one in ([value] if isinstance(value, str) else value)
                 )
-    yield from (("nothing", one) for one in row["absent"]["nothing"])
-    yield from (("marks", one) for one in row["marks"])
-    failing = row["printed"]["failing"]
-    for one in (*failing["breaks"], failing["unloaded"], failing["begins"]):
-        yield "printed.failing", one

@@ -49,11 +49,14 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
 
 async def facts_of(
     run: Run, finished: VerificationFinished, *, task_id: str, base: str
-) -> tuple[WorkFacts, tuple[str, ...]]:
+) -> tuple[WorkFacts | None, tuple[str, ...]]:
     """Return the facts of a task's work, or of the whole, and the constraints of the plan that do not hold.
 
     A command that a constraint names has to pass on the whole. Commits of the user are no part of the work.
+    Of a task there are no facts if the plan has no constraint that is computed: its reviewer has them.
     """
+    if task_id and not any(one.constraint for one in run.view.plan.criteria):
+        return None, ()
     tree = finished.tree if task_id else run.view.whole.merged_tree or finished.tree
     facts = await facts_between(run, base, tree)
     runs = () if task_id else finished.runs

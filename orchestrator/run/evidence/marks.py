@@ -29,7 +29,9 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *inline) if not is_test_data(path)]
-    patterns = [re.compile(one, re.MULTILINE) for row in usual_table().runners.values() for one in row.marks]
+    patterns = [
+        re.compile(one, re.MULTILINE) for row in usual_table().runners.values() for one in row.canary.marks
+    ]
     found: dict[str, None] = {}
     for path in paths:
         before = await text_at(run.repository, subject.base, path)

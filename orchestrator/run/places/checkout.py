@@ -9,8 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from orchestrator.git.command import git
-from orchestrator.git.diffs import compared
+from orchestrator.git.command import compared, git
 from orchestrator.git.repository import named
 from orchestrator.git.shadow import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
 from orchestrator.git.workspace import tree_of

@@ -133,8 +133,7 @@ async def after_final_review(run: Run, report: ReviewReport, folder: Path) -> li
     The number of rounds that the effort allows is checked when nothing is left to build.
     """
     changed = await changed_by_tasks(run)
-    head = run.view.whole.commit
-    number = len(run.view.whole.reviews) + 1
+    head, number = run.view.whole.commit, len(run.view.whole.reviews) + 1
     disputes = [dispute for task in run.view.tasks.values() for dispute in disputes_of(run.view, task)]
     changes = [(id_, one) for id_, task in run.view.tasks.items() for one in changes_of(run.view, task)]
     rulings = rulings_on([change for _, change in changes], report.tests)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.git.diffs import compared
+from orchestrator.git.command import compared
 from prompts.marking import line
 from state.redaction.redactor import tokens_in
 

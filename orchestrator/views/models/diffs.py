@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from orchestrator.git.command import git_bytes
-from orchestrator.git.diffs import compared
+from orchestrator.git.command import compared, git_bytes
 from state.records.work import ChangeKind, FileChange
 
 MOST_BYTES = 200_000  # of what one reader is shown at a time

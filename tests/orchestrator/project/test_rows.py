@@ -92,7 +92,7 @@ def test_a_row_without_an_ability_says_so(row):
     told = " ".join(row.unknown)
     assert row.tests, "which files hold its tests"
     assert row.deciders
-    assert row.canary or "canary" in told
+    assert row.canary.forms or "canary" in told
     assert row.select.files or "single file" in told or "files" in told
     assert (
         row.printed.numbers
