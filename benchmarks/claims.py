@@ -214,6 +214,7 @@ def _lanes(claim: Claim) -> Lanes:
     task = {"id": "mul", "title": "mul", "description": "Add mul.", "without_tests": claim.without_tests}
     lanes = {**agreeing("mul", tasks=[task], tests_that_change=changes, criteria=criteria)}
     lanes["reviewer/*"] *= _CLAIMS
+    lanes["planner/plan/*"] += agreeing("mul", criteria=criteria)["planner/plan/*"]  # if the plan is refused
     return {**lanes, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
 
 
