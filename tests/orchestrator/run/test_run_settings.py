@@ -117,6 +117,14 @@ def test_a_verification_command_has_its_time(rehearse: Rehearse) -> None:
     assert 0.5 <= run["seconds"] < 30
 
 
+def test_the_time_of_all_commands_is_bounded_and_what_is_left_out_is_named(rehearse: Rehearse) -> None:
+    done = rehearse(whole_run(), verify=("sleep 0.2",), settings={"limits.verify_total_s": "0.1"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (proofs,) = [one for one in done.of(e.ProofsTaken) if not one.task_id]
+    left_out = "a failing test, for `sleep 0.2`: left out, because the project's commands took "
+    assert any(one.startswith(left_out) for one in proofs.untold)
+
+
 def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse: Rehearse) -> None:
     looks = [says(tool("Glob", pattern="*")) for _ in range(12)]
     done = rehearse(
