@@ -12,7 +12,7 @@ _UNSEEN = (
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e0fff"
 )
 # A joiner is part of the writing after an Arabic or Indic letter or a picture. Elsewhere it only hides.
-_JOINER = "(?<![\u0600-\u0dff\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])[\u200c\u200d]"
+_JOINER = "(?<![\u0600-\u061b\u061d-\u0dff\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])[\u200c\u200d]"
 HIDDEN = re.compile(f"[{_UNSEEN}]|{_JOINER}")
 _SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _ONE_BYTE, _TWO_BYTES = 0x100, 0x10000

@@ -118,6 +118,8 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
         announced=[],
         unproven=(),
+        doubts=(),
+        facts=(),
         earlier="",
         on_criteria="",
         tokens=[],

@@ -87,7 +87,7 @@ def _before_the_end(said):
     commit, tree = merged[-1].commit, merged[-1].tree
     pieces = tuple(
         Evidence(kind=kind, ref="tests/test_a.py::test_b", holds=holds, why="it passed")
-        for kind, holds in zip(EvidenceKind, (True, None, True), strict=True)
+        for kind, holds in zip(EvidenceKind, (True, None, True, True), strict=True)
     )
     change = FileChange(path="shop/a.py", added=3, removed=1, kind=ChangeKind.MODIFIED)
     return [

@@ -194,6 +194,7 @@ def test_no_line_of_any_other_view_holds_one(words):
 
 @given(words=WORDS)
 @example(words="a\u200cb")
+@example(words="\u061c\u200c")
 def test_json_says_what_it_was_given(words):
     assert json.loads(as_json({"said": words})) == {"said": words}
     assert hidden_in(as_json({"said": words})) == []
