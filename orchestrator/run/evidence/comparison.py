@@ -64,6 +64,13 @@ class ResultComparison:
     touched: Touched
 
     @property
+    def asks_the_base(self) -> bool:
+        """Whether the base's tests can say something: they were counted there, or their files changed."""
+        count = self.before.count if self.before and self.before.answered else None
+        changed = self.touched.as_it_was or self.touched.manifests
+        return count is not None and bool(count.tests or count.ran or changed)
+
+    @property
     def suites(self) -> list[Suite]:
         """The command's suites at the base, then in the tree."""
         return [self.there, self.here]
