@@ -56,7 +56,9 @@ def work_of(files: dict[str, str], *, claims: int) -> list[object]:
 
 
 @pytest.mark.usefixtures("pytest_here")
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize(
+    "lie", ["no test", *(pytest.param(one, marks=pytest.mark.late) for one in list(LIES)[1:])]
+)
 def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
     rehearse: Rehearse, repository: Path, shell: Shell, lie: str
 ) -> None:
@@ -99,7 +101,13 @@ HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.
 
 
 @pytest.mark.usefixtures("pytest_here")
-@pytest.mark.parametrize("product", PRETENDS)
+@pytest.mark.parametrize(
+    "product",
+    [
+        "it reads a variable of the runner",
+        *(pytest.param(one, marks=pytest.mark.late) for one in list(PRETENDS)[1:]),
+    ],
+)
 def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     rehearse: Rehearse, repository: Path, shell: Shell, product: str
 ) -> None:
@@ -152,6 +160,7 @@ def test_a_refactoring_without_new_tests_is_complete(
     ],
     ids=["emptied", "skipped", "weakened"],
 )
+@pytest.mark.late
 def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
     rehearse: Rehearse, repository: Path, shell: Shell, test: str, spec: str
 ) -> None:
@@ -183,6 +192,7 @@ CHECK = "def check(one, other):\n    assert one == other\n"
     ],
     ids=["data that a test reads", "a module in place of another", "a helper beside the product"],
 )
+@pytest.mark.late
 def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
     rehearse: Rehearse, repository: Path, shell: Shell, files: dict[str, str], lie: dict[str, str]
 ) -> None:
@@ -245,6 +255,7 @@ GO_TESTS = 'package shop\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) {\n\
     [(GO_LOGS, Outcome.UNVERIFIED, 2), (GO_TESTS, Outcome.COMPLETE, 1)],
     ids=["a test that only logs", "an honest test"],
 )
+@pytest.mark.late
 def test_a_test_in_go_that_only_logs_shows_nothing(
     rehearse: Rehearse, repository: Path, shell: Shell, test: str, outcome: Outcome, claims: int
 ) -> None:
