@@ -341,7 +341,7 @@ def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refus
         "worker/notes/2": back,
         "reviewer/notes/2": [passes()],
     })  # fmt: skip
-    done = rehearse(lanes, verify=PYTEST, effort="low")
+    done = rehearse(lanes, verify=PYTEST, effort="low", settings={"sandbox": "off"})
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
