@@ -7,6 +7,7 @@ may a product that did it at the base. (product.md, section 12)
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from orchestrator.git.command import git
 from orchestrator.git.trees import text_at
@@ -29,17 +30,24 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *inline) if not is_test_data(path)]
-    patterns = [
-        re.compile(one, re.MULTILINE) for row in usual_table().runners.values() for one in row.canary.marks
-    ]
     found: dict[str, None] = {}
     for path in paths:
         before = await text_at(run.repository, subject.base, path)
         after = await text_at(run.repository, subject.tree, path)
-        for code in _new_marks(before, after, patterns):
+        for code in _new_marks(before, after, _patterns_for(path)):
             if not _is_asked_for(code, run.started.spec_text) and not await _stood_before(run, subject, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
     return tuple(found)[:_MOST]
+
+
+def _patterns_for(path: str) -> list[re.Pattern[str]]:
+    """Return the patterns of the runners whose tests are files like this one, or no files of a language."""
+    found = []
+    for row in usual_table().runners.values():
+        suffixes = {f"x{PurePosixPath(glob).suffix}" for one in row.tests for glob in one.globs}
+        if f"x{PurePosixPath(path).suffix}" in suffixes or not any(map(language_of, suffixes)):
+            found += [re.compile(one, re.MULTILINE) for one in row.canary.marks]
+    return found
 
 
 def _new_marks(before: str, after: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[str]:

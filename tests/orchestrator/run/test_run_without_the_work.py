@@ -11,6 +11,7 @@ import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
+from state.journal.events import CompletionRefused
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
 
@@ -343,6 +344,7 @@ def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refus
     })  # fmt: skip
     done = rehearse(lanes, verify=PYTEST, effort="low", settings={"sandbox": "off"})
     assert done.outcome is Outcome.COMPLETE, done.output
+    assert [one.attempt for one in done.of(CompletionRefused)] == [1]
 
 
 @pytest.mark.late
