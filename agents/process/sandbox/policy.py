@@ -30,7 +30,7 @@ _SOCKETS = (
     ),
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
-_USUAL = {  # files of a home in which somebody works
+_USUAL = {  # the usual files of a home, with plausible content
     ".bash_history": "ls\ncd src\ngit status\ngit pull\n",
     ".bash_logout": "clear\n",
     ".bashrc": "HISTSIZE=1000\nalias ll='ls -l'\n",

@@ -160,7 +160,7 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
 
 
 def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
-    """Whether `limits.verify_total_s` leaves time for a question. If not, that is told."""
+    """Whether `limits.verify_total_s` leaves time for a question. If not, `found.untold` gets the reason."""
     if run.commands.seconds <= run.limits.verify_total_s:
         return True
     found.untold.append(

@@ -22,7 +22,7 @@ from orchestrator.run.evidence.comparison import ResultComparison, tests_in
 from orchestrator.run.record import Run
 from state.records.reviews import TestChange, TestChangeKind
 
-_LINES_SHOWN = 6  # statements of a test that are told as gone, and as new
+_LINES_SHOWN = 6  # statements of a test: of those that are gone, and of those that are new
 Unit = tuple[str, ...]
 
 
