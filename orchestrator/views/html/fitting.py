@@ -10,6 +10,7 @@ from state.journal.events import RunStarted
 _HOMES = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"`]+|/root(?=[/\s:'\"`]|$)")
 _NAME = r"[^/\s:'\"`]+"
 _END = r"(?![\w.-])"
+_CUT_OFF = re.compile(r"/[^\s'\"`…]*(?=…)")
 _R = TypeVar("_R")
 _VERBATIM = frozenset({"patch", "spec_lines"})  # the work and the spec are shown as they are
 
@@ -34,7 +35,7 @@ MOST_BYTES = 5_000_000
 
 def path_remover(started: RunStarted | None) -> Callable[[str], str]:
     """Return a function that takes the paths of a run's machine out of a text, and the homes of its users."""
-    steps: list[tuple[re.Pattern[str], str]] = []
+    steps: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = []
     if started and started.worktrees:
         worktrees = re.escape(started.worktrees)
         steps.append((re.compile(rf"{worktrees}/{_NAME}/"), ""))
@@ -43,6 +44,8 @@ def path_remover(started: RunStarted | None) -> Callable[[str], str]:
         repository = re.escape(started.repository)
         steps.append((re.compile(f"{repository}/"), ""))
         steps.append((re.compile(f"{repository}{_END}"), "."))
+    whole = (started.worktrees, started.repository) if started else ()
+    steps.append((_CUT_OFF, lambda cut: "" if any(one.startswith(cut[0]) for one in whole) else cut[0]))
     steps.append((_HOMES, "~"))
 
     def without_paths(text: str) -> str:

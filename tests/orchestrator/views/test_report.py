@@ -134,6 +134,7 @@ def test_paths_of_other_folders_are_left_alone():
         clean(f"/home/bob/x /Users/eve/y /rootless C:\\Users\\bob\\z /{'root'}/k")
         == "~/x ~/y /rootless ~\\z ~/k"
     )
+    assert clean("in /sr… and /src/ap… and /src/other… and /state…") == "in … and … and /src/other… and …"
 
 
 def test_the_page_has_no_script_loads_nothing_and_forbids_both(tmp_path):
