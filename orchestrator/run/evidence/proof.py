@@ -14,6 +14,7 @@ from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whol
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
     ResultComparison,
+    Work,
     at_base,
     inline_among,
     subject_of,
@@ -45,6 +46,7 @@ class _Found:
     without_work: list[WithoutWork] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     unlike: list[str] = field(default_factory=list)
+    idle: set[str] = field(default_factory=set)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -73,7 +75,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         task_id=task_id,
         tree=tree,
         base=base,
-        changes=await with_weakened(run, base, tree, subjects, found.changes),
+        changes=await with_weakened(run, base, tree, subjects, found.changes, idle=found.idle),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
         canaries=tuple(found.canaries),
@@ -187,7 +189,18 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     before = subject.before.count.tests if subject.before else {}
     added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
     found.proven = found.proven or bool(answer.needed)
+    found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
+
+
+def _idle(subject: ResultComparison, work: Work, answer: WithoutWork) -> set[str]:
+    """Return the tests of changed files that pass without the work, if all of it was taken out."""
+    all_of_it = set(subject.touched.code) <= set(work.sources) and not subject.touched.data
+    if not (answer.needed and subject.before and all_of_it and len(answer.functions) == len(work.changes)):
+        return set()
+    passed = set(names_of(subject.before.count, TestState.PASSED))
+    passed &= set(names_of(subject.now.count, TestState.PASSED))
+    return set(of_files(passed, subject.touched.held)) - set(answer.failing)
 
 
 async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -> None:

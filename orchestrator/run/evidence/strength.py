@@ -31,7 +31,7 @@ class TestEdit:
     """The statements of one test, helper or table of the base that are gone, and those that are new in it.
 
     `names` are those that it gives, before or now. `weaker` are the statements by which it may check less.
-    `is_missing`: nothing of its name is there any more.
+    `is_missing`: nothing of its name is there any more. `checks_nothing`: it did, and is still there.
     """
 
     __test__ = False
@@ -43,6 +43,20 @@ class TestEdit:
     names: frozenset[str] = frozenset()
     weaker: tuple[Statement, ...] = ()
     is_missing: bool = False
+    checks_nothing: bool = False
+
+    @property
+    def only_values(self) -> bool:
+        """Whether its changed checks are the same but for numbers, texts and the like."""
+        was, now = (
+            Counter(
+                tuple(kind if kind == "leaf" else text for kind, text in one.tokens)
+                for one in each
+                if one.checks
+            )
+            for each in (self.gone, self.new)
+        )
+        return was == now
 
     @property
     def identifiers(self) -> frozenset[str]:
@@ -106,8 +120,10 @@ def edits_of(
                 used = frozenset[str]().union(*(one.used for one in now))
                 compared = StatementComparison(names, gone, new, used, fresh, is_data=path in data)
                 weaker, missing = tuple(compared.weaker()), bool(unit) and not now
+                empty = bool(now) and any(one.checks for one in was) and not any(one.checks for one in now)
                 edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)
-                found.append(replace(edit, names=_names_of(was, now), is_missing=missing))
+                edit = replace(edit, is_missing=missing, checks_nothing=empty)
+                found.append(replace(edit, names=_names_of(was, now)))
     return found
 
 
@@ -116,9 +132,18 @@ def _names_of(*sources: Iterable[Statement]) -> frozenset[str]:
 
 
 async def with_weakened(
-    run: Run, base: str, tree: str, subjects: Sequence[ResultComparison], changes: Iterable[TestChange]
+    run: Run,
+    base: str,
+    tree: str,
+    subjects: Sequence[ResultComparison],
+    changes: Iterable[TestChange],
+    *,
+    idle: Collection[str] = (),
 ) -> tuple[TestChange, ...]:
-    """Return the changed tests, each once, with those that may check less, and with their announcements."""
+    """Return the changed tests, each once, with those that may check less, and with their announcements.
+
+    `idle` are the tests of changed files that pass with the work taken out.
+    """
     edits = await _edits_between(run, base, tree, [one.touched for one in subjects])
     tests = {name for one in subjects if one.before for name in one.before.count.tests}
     known = _once(changes)
@@ -128,11 +153,25 @@ async def with_weakened(
         plan.tests_that_change if plan.reviewed else (),
         partial(identifiers_for, edits=edits),
     )
+    found = tuple(_without_excuse(one, edits, idle) for one in found)
     changed = set[str]()
     for one in subjects:
         roles = one.touched
         changed |= {*roles.as_it_was, *roles.new, *roles.manifests, *filter(is_test_data, roles.code)}
     return with_built_together(found, edits, changed)
+
+
+def _without_excuse(change: TestChange, edits: Sequence[TestEdit], idle: Collection[str]) -> TestChange:
+    """Return an announced change as one that nothing announced, if the test shows nothing of the work now.
+
+    A line of the spec asks for other results of a test. It asks for none without checks, and for none that
+    passes without the work.
+    """
+    own = _edits_of(change, edits) if change.expected_by and change.test else []
+    hollow = [one for one in own if one.checks_nothing or (change.test in idle and not one.only_values)]
+    if not hollow:
+        return change
+    return replace(change, kind=TestChangeKind.WEAKENED, detail=hollow[0].words, expected_by="")
 
 
 def with_built_together(
@@ -207,12 +246,14 @@ def weakened(
 
 def identifiers_for(change: TestChange, edits: Iterable[TestEdit]) -> frozenset[str]:
     """Return the identifiers on the changed lines of a changed test, or of its file if that is meant."""
-    every = list(edits)
-    at = [one for one in every if one.path == change.path or (change.test and is_of(change.test, one.path))]
+    return frozenset[str]().union(*(one.identifiers for one in _edits_of(change, list(edits))))
+
+
+def _edits_of(change: TestChange, edits: Sequence[TestEdit]) -> list[TestEdit]:
+    at = [one for one in edits if one.path == change.path or (change.test and is_of(change.test, one.path))]
     leaf = leaf_of(change.test).partition("[")[0]
-    own = [one for one in (at or every) if leaf in one.unit] if leaf else at
-    own = own or [one for one in at if not one.unit]
-    return frozenset[str]().union(*(one.identifiers for one in own))
+    own = [one for one in (at or edits) if leaf in one.unit] if leaf else at
+    return own or [one for one in at if not one.unit]
 
 
 def _named(edit: TestEdit, tests: Collection[str]) -> str:

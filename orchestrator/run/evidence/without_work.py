@@ -49,8 +49,10 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
 async def _asked(
     run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
 ) -> WithoutWork:
-    files = [path for path in (*subject.touched.new, *subject.touched.held) if path not in work.sources]
-    if files and subject.now.count.tests:
+    touched = (*subject.touched.new, *subject.touched.held)
+    passed = names_of(subject.now.count, TestState.PASSED)
+    files = [path for path in touched if path not in work.sources and of_files(passed, [path])]
+    if files:
         first = await _asked_of(run, subject, work, functions, files)
         if first.needed:
             return first
@@ -83,7 +85,8 @@ async def _asked_of(
     failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
     expected = of_files(passed, files) if files else passed
     gone = tuple(name for name in expected if name not in done.count.tests) if done.count.tests else ()
-    return replace(told, needed=bool(failing or gone or done.exit_code), failing=(*failing, *gone))
+    fails = bool(done.exit_code) and not files
+    return replace(told, needed=bool(failing or gone or fails), failing=(*failing, *gone))
 
 
 async def _run_without(
