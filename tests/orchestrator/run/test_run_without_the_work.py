@@ -36,6 +36,7 @@ LIES = {
     "a test that only reads the source": {
         "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
     },
+    "a test in a file that is not collected": {"tests/half.py": HALF},
 }
 
 
@@ -319,6 +320,36 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param("assert price() is not False", id="accepts anything"),
+        pytest.param("price()", id="checks nothing", marks=pytest.mark.late),
+    ],
+)
+def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
+    rehearse: Rehearse, repository: Path, shell: Shell, check: str
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tests_that_change"] = [{"test": NAME, "line": NAMING}]
+    hollow = {
+        "shop.py": "def price():\n    return 4\n",
+        "test_shop.py": TESTS.replace("assert price() == 3", check),
+    }
+    hollow["test_half.py"] = "import shop\n\n\ndef test_four():\n    assert shop.price() > 3\n"
+    hears = completes(prompt_contains=[f"{NAME} may check less"])
+    lanes = whole_run(**{
+        "planner/plan/1": [plan],
+        "worker/notes/1": [*work_of(hollow, claims=1), hears],
+        "reviewer/notes/1": [rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
+    })  # fmt: skip
+    done = rehearse(lanes, spec=ANNOUNCED, verify=PYTEST, plan_review=True)
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert f"{NAME} may check less" in done.output
 
 
 @pytest.mark.usefixtures("pytest_here")
