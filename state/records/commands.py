@@ -141,13 +141,15 @@ class WithoutWork:
     """The result of a command that passed, on the same tree with the changed functions emptied.
 
     `functions` are those, as `file: name`. `needed`: whether a test fails then, `failing` the names of those
-    that do. It is None if sq cannot say, for the reason in `problem`.
+    that do. It is None if sq cannot say, for the reason in `problem`. `together` are new tests that pass with
+    the work only if other files of tests run too.
     """
 
     command: str
     functions: tuple[str, ...] = ()
     needed: bool | None = None
     failing: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
     problem: str = ""
     seconds: float = 0.0
 

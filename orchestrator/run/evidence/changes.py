@@ -270,7 +270,13 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> di
 
     `unproven`: tests that pass without the work count too. `without_tests`: see `Task`.
     """
-    kinds = ("no test without the work", "the runner's marks", "tests that change", "unproven tests")
+    kinds = (
+        "no test without the work",
+        "the runner's marks",
+        "other results",
+        "tests that change",
+        "unproven tests",
+    )
     remarks = dict.fromkeys(kinds, "")
     alone = untested(proofs.without_work)
     if alone and not wants_no_test(without_tests, alone):
@@ -282,6 +288,11 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> di
         remarks["the runner's marks"] = (
             f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
             "run can then only end unverified."
+        )
+    if proofs.unlike:
+        remarks["other results"] = (
+            f"{'; '.join(proofs.unlike)}. The results have to be the same however the tests are run. Fix "
+            "that, or claim completion again. The run can then only end unverified."
         )
     if changed := unannounced(proofs.changes):
         names = listed(f"{one.name} {one.kind}" for one in changed)

@@ -32,7 +32,7 @@ from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
-from state.words import names_of
+from state.words import listed, names_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +61,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         found.changes += same.changes
         found.without_work += same.without_work
         found.marks += same.marks
+        found.unlike += same.unlike
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     subjects = []
@@ -186,6 +187,10 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     found.without_work.append(answer)
     if answer.needed is None:
         found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
+    if answer.together:
+        names = listed(answer.together)
+        alone = f"`{subject.command}` passes, but run without other files of tests {names} fails"
+        found.unlike.append(alone)
     before = subject.before.count.tests if subject.before else {}
     added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
     found.proven = found.proven or bool(answer.needed)

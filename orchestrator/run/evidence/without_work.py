@@ -2,13 +2,14 @@
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone,
 and each of them that the spec names, because one honest test vouches for no other.
-The files of tests that the work touched are run first: if they fail, so does the whole.
+The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
+the whole does.
 (product.md, section 12)
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orchestrator.git.trees import with_contents
@@ -27,10 +28,25 @@ _WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Control:
+    """The files of tests that the work touched, run with the work and without others.
+
+    `passing` are their tests that pass then, `together` the new ones that do not.
+    """
+
+    files: tuple[str, ...] = ()
+    passing: frozenset[str] = frozenset()
+    together: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
 async def without_work(run: Run, subject: ResultComparison, work: Work) -> WithoutWork:
     """Run a command that passed with the changed functions emptied, then with the new ones alone."""
     every = [one.function for one in work.changes]
-    found = await _asked(run, subject, work, every)
+    control = await _control(run, subject, work)
+    found = await _asked(run, subject, work, every, control)
+    found = replace(found, together=control.together, seconds=found.seconds + control.seconds)
     if found.needed is not True:
         return found
     new = [one.function for one in work.changes if one.new]
@@ -39,21 +55,35 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     sets = [new] if len(new) < len(every) else []
     sets += [[one] for one in named[:_ALONE] if len(every) > 1 and [one] not in sets]
     for functions in sets:
-        alone = await _asked(run, subject, work, functions)
+        alone = await _asked(run, subject, work, functions, control)
         found = replace(found, seconds=found.seconds + alone.seconds)
         if alone.needed is False:
-            return replace(alone, failing=found.failing, seconds=found.seconds)
+            return replace(found, functions=alone.functions, needed=False)
     return found
 
 
-async def _asked(
-    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function]
-) -> WithoutWork:
+async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
     touched = (*subject.touched.new, *subject.touched.held)
     passed = names_of(subject.now.count, TestState.PASSED)
-    files = [path for path in touched if path not in work.sources and of_files(passed, [path])]
-    if files:
-        first = await _asked_of(run, subject, work, functions, files)
+    files = tuple(path for path in touched if path not in work.sources and of_files(passed, [path]))
+    own = of_files(passed, files) if files else []
+    if len(own) == len(passed):
+        return _Control(files=files, passing=frozenset(own))
+    done = await run_on(run, subject, subject.tree, files)
+    passing = frozenset(names_of(done.count, TestState.PASSED)) & set(own)
+    before = subject.before.count.tests if subject.before else {}
+    failing = [name for name in names_of(done.count, TestState.FAILED) if name in own and name not in before]
+    if failing:
+        again = await run_on(run, subject, subject.tree, files)
+        failing = [name for name in failing if name in names_of(again.count, TestState.FAILED)]
+    return _Control(files=files, passing=passing, together=tuple(failing), seconds=done.seconds)
+
+
+async def _asked(
+    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function], control: _Control
+) -> WithoutWork:
+    if control.passing:
+        first = await _asked_of(run, subject, work, functions, control)
         if first.needed:
             return first
     return await _asked_of(run, subject, work, functions)
@@ -64,8 +94,9 @@ async def _asked_of(
     subject: ResultComparison,
     work: Work,
     functions: Sequence[Function],
-    files: Sequence[str] = (),
+    control: _Control | None = None,
 ) -> WithoutWork:
+    files = control.files if control else ()
     done, sources = await _run_without(run, subject, work, functions, files)
     if done is not None and _cannot_tell(subject, done) and (broken := _named_in(done, sources)):
         left = [one for one in functions if (one.file, one.name) not in broken]
@@ -81,11 +112,10 @@ async def _asked_of(
     told = replace(told, seconds=done.seconds)
     if why := _cannot_tell(subject, done):
         return replace(told, problem=why)
-    passed = set(names_of(subject.now.count, TestState.PASSED))
+    passed = control.passing if control else set(names_of(subject.now.count, TestState.PASSED))
     failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
-    expected = of_files(passed, files) if files else passed
-    gone = tuple(name for name in expected if name not in done.count.tests) if done.count.tests else ()
-    fails = bool(done.exit_code) and not files
+    gone = tuple(name for name in sorted(passed) if name not in done.count.tests) if done.count.tests else ()
+    fails = bool(done.exit_code) and not control
     return replace(told, needed=bool(failing or gone or fails), failing=(*failing, *gone))
 
 

@@ -94,6 +94,11 @@ PRETENDS = {
         LOOKS.format('os.environ.get("PYTEST_" + "ADDOPTS")'),
         "run plainly, exits with 1, and with 0 when sq counts its tests",
     ),
+    "it works after another test": (
+        "\n\nasked = price\nCALLS = []\n\n\ndef price():\n    CALLS.append(1)\n    return asked()\n"
+        + LOOKS.format("CALLS"),
+        "passes, but run without other files of tests",
+    ),
     "it patches an assertion": (
         "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
         "passes although sq had added a test that must fail",
@@ -117,7 +122,7 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     old = "import unittest\n\nimport shop\n\n\nclass PriceTest(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(shop.price(), 3)\n"
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": old})
     given = "()" if "patches" in product else "(4)"
-    worker = work_of({"shop.py": SHOP + text, "test_half.py": HALVES.format(given)}, claims=3)
+    worker = work_of({"shop.py": SHOP + text, "test_the_half.py": HALVES.format(given)}, claims=3)
     done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert told in done.output
@@ -137,7 +142,7 @@ def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
-    of_all = "baseline, its canary, verification, the work taken out, the plain run"
+    of_all = "baseline, its canary, verification, the new tests alone, the work taken out, the plain run"
     assert len(count.read_text()) == len(of_all.split(", "))
 
 
