@@ -44,6 +44,7 @@ async def played(tmp_path, *tests, opposite=False):
     sampled([(("tests/live",), 6), (JUDGES, 4)], (JUDGES, 4)),
     ids=["all", "judges"],
 )
+@pytest.mark.late
 async def test_the_live_tests_pass_with_a_model_that_works_well(tmp_path, tests, passed):
     code, counts, output = await played(tmp_path, *tests)
     assert (code, counts) == (0, {"passed": passed}), output

@@ -117,6 +117,7 @@ def points(one: Bench, kind: str) -> list[int]:
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("kind", [pytest.param("parked", marks=pytest.mark.slow), "ended"])
+@pytest.mark.late
 def test_a_run_killed_when_a_notice_is_due_and_when_it_was_sent_tells_it_once(
     bench: MakeBench, home: Path, kind: str
 ) -> None:

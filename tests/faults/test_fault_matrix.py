@@ -10,6 +10,8 @@ from benchmarks.faults import FAULTS, FOR_GOOD, ONCE, POINTS, run_cell
 IN_EVERY_TEST_RUN = {
     ("401", "question", ONCE): "failed",
     ("cut inside a tool call", "build", ONCE): "complete",
+}
+LATE = {
     ("hang after headers", "plan", ONCE): "complete",
     ("CLI killed", "question", ONCE): "complete",
 }
@@ -29,9 +31,10 @@ SLOW = {
     ("max tokens", "plan", FOR_GOOD): "failed",
     ("unknown tool", "build", FOR_GOOD): "limit",
 }
-SAMPLE = IN_EVERY_TEST_RUN | SLOW
+SAMPLE = IN_EVERY_TEST_RUN | LATE | SLOW
 CELLS = [
     *(pytest.param(cell, id=", ".join(cell)) for cell in IN_EVERY_TEST_RUN),
+    *(pytest.param(cell, id=", ".join(cell), marks=pytest.mark.late) for cell in LATE),
     *(pytest.param(cell, id=", ".join(cell), marks=pytest.mark.slow) for cell in SLOW),
 ]
 

@@ -89,6 +89,7 @@ def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcom
     assert "\x1b[" not in done.stdout
 
 
+@pytest.mark.late
 def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arguments: list[str]) -> None:
     loud = runs(repository, *arguments, "--verbose")
     assert loud.returncode == 0

@@ -120,6 +120,7 @@ async def test_without_a_transcript_the_judge_is_skipped_and_that_is_told(claude
     assert "the System 3 judge was skipped: there is no transcript to read" in ended.messages
 
 
+@pytest.mark.late
 async def test_a_judge_that_does_not_answer_in_time_lets_the_session_end_and_is_told(claude):  # takes its 8 s
     hang = {"misbehave": {"hang": "after-headers"}}
     ended = await claude([says("I am done.")], judge=[hang], session=SYSTEM3)

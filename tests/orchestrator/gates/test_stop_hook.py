@@ -390,6 +390,7 @@ def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_sessio
     assert sum("held 7 times" in said.get("systemMessage", "") for said in answers) == 16 - hook.MOST_BLOCKS
 
 
+@pytest.mark.late
 def test_a_full_disk_leaves_no_state_or_the_old_one_and_no_heap_of_copies(project, lines, shell):
     told = stop(project, open_todo(lines))
     (project / "in.json").write_text(json.dumps(told))

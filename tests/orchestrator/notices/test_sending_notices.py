@@ -120,6 +120,7 @@ async def test_a_command_that_fails_is_a_recorded_problem_and_is_not_tried_again
     assert (tmp_path / "times").read_text() == "x\n"
 
 
+@pytest.mark.late
 async def test_a_slow_target_delays_neither_the_run_nor_another_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,6 +144,7 @@ def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: 
             assert "more than it" in done.output
 
 
+@pytest.mark.late
 def test_the_runs_time_ends_it_whatever_it_is_doing(rehearse: Rehearse, resume: Resume) -> None:
     hanging = {**writes("notes.txt", "x"), "misbehave": {"hang": "before-headers"}}
     lanes = whole_run(**{"worker/notes/1": [hanging]})

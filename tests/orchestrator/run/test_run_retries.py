@@ -164,6 +164,7 @@ def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse)
 
 
 @pytest.mark.claude
+@pytest.mark.late
 def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(rehearse: Rehearse) -> None:
     lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
     done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})

@@ -230,6 +230,7 @@ def test_a_verdict_inside_the_session_changes_nothing(rehearse: Rehearse) -> Non
     assert not results(done)["local_testing"].satisfied
 
 
+@pytest.mark.late
 def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_counts(
     rehearse: Rehearse,
 ) -> None:

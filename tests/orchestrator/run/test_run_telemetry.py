@@ -75,6 +75,7 @@ def above(span: Got, spans: list[Got]) -> list[str]:
 
 
 @pytest.mark.claude
+@pytest.mark.late
 async def test_the_spans_of_claude_code_are_children_of_the_attempt_and_no_agent_has_the_collectors_secret(
     repository: Path, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ class InTimeAtTheThirdStart(Journal):
         return stored
 
 
+@pytest.mark.late
 def test_a_session_without_its_tools_is_started_again_twice_and_goes_on_if_they_are_there(
     rehearse: Rehearse,
 ) -> None:

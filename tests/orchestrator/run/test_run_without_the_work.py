@@ -358,6 +358,7 @@ def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
 
 
 @pytest.mark.usefixtures("pytest_here")
+@pytest.mark.late
 def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refused(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:

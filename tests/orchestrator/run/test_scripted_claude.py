@@ -147,14 +147,16 @@ SCENARIOS: dict[str, Lanes] = {
 }
 
 
+IN_THE_SUITE = ("questions with labels and in other words", "a request that the API refuses")
+LATE = "a review that fails, then passes"
+
+
 @pytest.mark.parametrize(
     "name",
-    sampled(
-        SCENARIOS,
-        "questions with labels and in other words",
-        "a review that fails, then passes",
-        "a request that the API refuses",
-    ),
+    [
+        *sampled([name for name in SCENARIOS if name != LATE], *IN_THE_SUITE),
+        pytest.param(LATE, marks=pytest.mark.late),
+    ],
 )
 def test_a_played_session_leaves_the_journal_of_a_real_one(rehearse: Rehearse, name: str) -> None:
     _compare(rehearse, SCENARIOS[name])
