@@ -1,13 +1,16 @@
 """The functions of one source, each with its form and with the place of its body."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestrator.project.functions.languages import (
+    IDENTIFIER,
     FunctionBody,
     Language,
     body_of,
+    is_docstring,
     language_of,
     name_of,
     parser_of,
@@ -18,17 +21,6 @@ from orchestrator.project.functions.languages import (
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-from orchestrator.project.functions.languages import (
-    IDENTIFIER,
-    is_docstring,
-)
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
 
 _BINDS = frozenset({"name", "left", "pattern", "declarator", "alias", "parameter", "parameters", "receiver"})
 _NO_BINDING = re.compile(
@@ -41,8 +33,10 @@ _WRAPPERS = frozenset({
     "parenthesized_expression", "parenthesized_statements", "arrow_expression_clause", "typed_parameter",
     "required_parameter", "formal_parameters",
 })  # fmt: skip
+_TEXT = re.compile(r"string|char|heredoc|regex|template")
 _ALIKE = {"typed_default_parameter": "default_parameter"}
 _TYPED = re.compile(r"parameter|^function_definition$|^method_definition$|^arrow_function$")
+_Waiting = tuple["Node | bytes | None", str, bool]
 Token = tuple[str, str]  # kind and text: `id`, `leaf`, or `(` and `)` with the type of a node
 
 
@@ -55,11 +49,13 @@ def tokens_of(
     which are given as their names alone.
     """
     own_name = node.child_by_field_name("name") if named is not None else None
-    waiting: list[tuple[Node | None, str, bool]] = [(node, "", False)]
+    waiting: list[_Waiting] = [(node, "", False)]
     while waiting:
         one, text, binds = waiting.pop()
         if one is None:
             yield ")", text, False
+        elif isinstance(one, bytes):
+            yield "leaf", one.decode("utf-8", "replace"), False
         elif named and one.id in named:
             yield "leaf", f"function {name_of(one)}", False
         elif (
@@ -87,16 +83,26 @@ def _is_layout(node: "Node") -> bool:
     return node.type in _LAYOUT or (typed and bool(_TYPED.search(node.parent.type if node.parent else "")))
 
 
-def _bound_children(node: "Node", *, binds: bool) -> list[tuple["Node | None", str, bool]]:
-    """Return the children of a node, last first, each with whether its identifiers are given there."""
-    found: list[tuple[Node | None, str, bool]] = []
+def _bound_children(node: "Node", *, binds: bool) -> list["_Waiting"]:
+    """Return the children of a node, last first, each with whether its identifiers are given there.
+
+    The words of a text that stand between its escapes are no nodes. They are given as bytes.
+    """
+    found: list[_Waiting] = []
+    whole, last = (node.text or b"") if _TEXT.search(node.type) else b"", 0
     plain = not _NO_BINDING.search(node.type) and not _OF_AN_OBJECT.search(node.type)
     for index, child in enumerate(node.children):
         name = node.field_name_for_child(index) or ""
         gives = plain and (name in _BINDS or (binds and name not in _VALUES))
         if _OF_AN_OBJECT.search(node.type):
             gives = binds and child is node.children[-1]
+        start = child.start_byte - node.start_byte
+        if between := whole[last:start].strip():
+            found.append((between, "", False))
+        last = start + child.end_byte - child.start_byte
         found.append((child, "", gives))
+    if between := whole[last:].strip():
+        found.append((between, "", False))
     return found[::-1]
 
 

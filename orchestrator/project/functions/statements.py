@@ -88,13 +88,21 @@ class Statement:
     @property
     def literals(self) -> list[str]:
         """Its numbers, texts and the like."""
-        found, depth = [], 0
+        return [text for (_, text), is_literal in self._parts() if is_literal]
+
+    @property
+    def shape(self) -> Tokens:
+        """Its tokens without its numbers, texts and the like."""
+        return tuple(token for token, is_literal in self._parts() if not is_literal)
+
+    def _parts(self) -> Iterator[tuple[Token, bool]]:
+        """Yield each token, but not the brackets of texts, with whether it is a literal."""
+        depth = 0
         for kind, text in self.tokens:
             if kind in {"(", ")"} and words().fits("texts", text):
                 depth += 1 if kind == "(" else -1
-            elif kind == "leaf" and (depth or _LITERAL.match(text)):
-                found.append(text)
-        return found
+            else:
+                yield (kind, text), kind == "leaf" and bool(depth or _LITERAL.match(text))
 
     @property
     def checks(self) -> bool:

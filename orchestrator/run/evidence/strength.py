@@ -48,14 +48,7 @@ class TestEdit:
     @property
     def only_values(self) -> bool:
         """Whether its changed checks are the same but for numbers, texts and the like."""
-        was, now = (
-            Counter(
-                tuple(kind if kind == "leaf" else text for kind, text in one.tokens)
-                for one in each
-                if one.checks
-            )
-            for each in (self.gone, self.new)
-        )
+        was, now = (Counter(one.shape for one in each if one.checks) for each in (self.gone, self.new))
         return was == now
 
     @property
@@ -229,10 +222,13 @@ def weakened(
 
     `tests` are the names of the base's tests, `known` other changes of tests.
     """
+    known = list(known)
     others = [(one.test.partition("[")[0], one.path if not one.test else "") for one in known]
+    titles = frozenset(leaf_of(one.test) for one in known if one.test)
+    every = {leaf_of(name) for name in tests}
     found = []
     for edit in edits:
-        if not edit.weaker:
+        if all(not edit.unit and _is_of_a_title(one, edit.new, titles, every) for one in edit.weaker):
             continue
         name = _named(edit, tests)
         if edit.is_missing and tests and name.startswith(f"{edit.path}::") and name not in tests:
@@ -242,6 +238,24 @@ def weakened(
         kind = TestChangeKind.WEAKENED
         found.append(TestChange(test=name, path=edit.path, kind=kind, detail=edit.words))
     return found
+
+
+def _is_of_a_title(
+    old: Statement, new: Iterable[Statement], known: frozenset[str], titles: Collection[str]
+) -> bool:
+    """Whether a statement outside of any function is one of the known tests, or has another title now.
+
+    Such a statement holds the test's title as a text. `titles` are those of all tests at the base.
+    """
+    before = [text.strip("\"'`") for text in old.literals]
+    if not known.isdisjoint(before):
+        return True
+    alike = (one.literals for one in new if one.shape == old.shape)
+    return any(
+        len(now) == len(before)
+        and all(was in titles or was == is_now.strip("\"'`") for was, is_now in zip(before, now, strict=True))
+        for now in alike
+    )
 
 
 def identifiers_for(change: TestChange, edits: Iterable[TestEdit]) -> frozenset[str]:
