@@ -117,7 +117,10 @@ def run_cell(fault_name: str, point: str, variant: str, folder: Path) -> Cell:
     folder.mkdir(parents=True)
     lanes = notes_with_a_question()
     lanes[lane] = _faulty(lanes[lane], fault, variant)
-    request = request_for(folder, lanes, SETTINGS)
+    own_port = (fault.misbehave or {}).get(
+        "connection"
+    ) == "refused"  # a sandbox reaches the shared port alone
+    request = request_for(folder, lanes, SETTINGS | ({"sandbox": "off"} if own_port else {}))
     with _hitting(fault, request.folder, lane, variant):
         done = rehearse(request)
     view, seconds = done.view, done.seconds

@@ -122,7 +122,7 @@ def test_runs_leave_no_file_process_or_task_behind_also_when_they_are_cancelled_
 
 @pytest.mark.slow
 def test_the_benchmark_of_repositories_ends_with_its_figures():
-    figures = figures_of("repositories", "--quick", "--only", "unittest-root")
-    assert (figures["skeletons"], figures["runnable"], figures["claims"]) == (1, 1, 0)
+    figures = figures_of("repositories", "--only", "unittest-root")
+    assert (figures["skeletons"], figures["runnable"]) == (1, 1)
     assert (figures["found_share"], figures["counted_share"], figures["canary_share"]) == (1.0, 1.0, 1.0)
-    assert set(figures) >= {"own_seconds_max", "commands_ratio", "lies_believed", "honest_stuck"}
+    assert figures["own_seconds_max"] > 0

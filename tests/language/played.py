@@ -41,6 +41,11 @@ class CounterTest(unittest.TestCase):
         before = counter.getCount()
         counter.increment()
         self.assertEqual(counter.getCount(), before + 1)
+
+    def test_counts_down(self) -> None:
+        before = counter.getCount()
+        counter.decrement()
+        self.assertLess(counter.getCount(), before)
 END
 python3 -m unittest
 """

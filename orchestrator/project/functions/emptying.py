@@ -20,11 +20,15 @@ _GO_NAMED = re.compile(r"(?!(?:chan|func|map|struct|interface)\b)\w+\s+\S")
 
 @dataclass(frozen=True, kw_only=True)
 class Emptied:
-    """A source with some of its functions emptied: `content`, those that are, and why others are not."""
+    """A source with some of its functions emptied: `content`, those that are, and why others are not.
+
+    `stubs` do nothing already, or return the empty value, and are no declarations.
+    """
 
     content: bytes
     functions: tuple[Function, ...]
     left: tuple[tuple[Function, str], ...]
+    stubs: tuple[Function, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +41,10 @@ class _Edit:
 def emptied(content: bytes, functions: Sequence[Function], known: frozenset[str] = frozenset()) -> Emptied:
     """Return a source without the bodies of these functions of it.
 
-    `known` are types of the project that have a default value (`types_with_a_default`). A function that does
-    nothing already stands in neither list.
+    `known` are types of the project that have a default value (`types_with_a_default`).
     """
     edits: list[_Edit] = []
-    done, left = [], []
+    done, left, stubs = [], [], []
     for function in functions:
         language = language_of(function.file)
         if language is None or function.trouble:
@@ -50,11 +53,15 @@ def emptied(content: bytes, functions: Sequence[Function], known: frozenset[str]
         edit = _edit(content, function, language, known)
         if isinstance(edit, str):
             left.append((function, edit))
-        elif edit is not None:
+        elif edit is None:
+            declared = content[function.body.at : function.body.end].strip() == b"..."
+            stubs += [] if declared or "abstract" in function.head else [function]
+        else:
             edits.append(edit)
             done.append(function)
     language = language_of(functions[0].file) if functions else None
-    return Emptied(content=_applied(content, edits, language), functions=tuple(done), left=tuple(left))
+    text = _applied(content, edits, language)
+    return Emptied(content=text, functions=tuple(done), left=tuple(left), stubs=tuple(stubs))
 
 
 def types_with_a_default(content: bytes, language: Language) -> frozenset[str]:

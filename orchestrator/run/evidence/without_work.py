@@ -1,7 +1,8 @@
 """The work taken out: a command is run on the tree with the changed functions emptied, and has to fail.
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone,
-and each of them that the spec names, because one honest test vouches for no other.
+and each of them that the spec names, because one honest test vouches for no other. One that the spec names
+and that is empty already needs no run: the command has passed with it.
 The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
 the whole does.
 (product.md, section 12)
@@ -44,14 +45,16 @@ class _Control:
 async def without_work(run: Run, subject: ResultComparison, work: Work) -> WithoutWork:
     """Run a command that passed with the changed functions emptied, then with the new ones alone."""
     every = [one.function for one in work.changes]
+    new = [one.function for one in work.changes if one.new]
+    words = set(_WORD.findall(run.started.spec_text))
+    named = [one for one in new if one.name.rpartition(".")[2] in words]
+    if stubs := [_name(one) for source in _sources(work, named).values() for one in source.stubs]:
+        return WithoutWork(command=subject.command, functions=tuple(stubs), needed=False)
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
     found = replace(found, together=control.together, seconds=found.seconds + control.seconds)
     if found.needed is not True:
         return found
-    new = [one.function for one in work.changes if one.new]
-    words = set(_WORD.findall(run.started.spec_text))
-    named = [one for one in new if one.name.rpartition(".")[2] in words]
     sets = [new] if len(new) < len(every) else []
     sets += [[one] for one in named[:_ALONE] if len(every) > 1 and [one] not in sets]
     for functions in sets:

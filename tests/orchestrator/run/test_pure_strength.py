@@ -68,6 +68,7 @@ RUBY = "describe 'calc' do\n  it 'adds' do\n    expect(add(2, 3)).to eq(5)\n  en
 PERL = "use Test::More;\nis(Calc::add(2, 3), 5, 'adds');\nis(Calc::mul(2, 3), 6, 'multiplies');\n"
 FILES = {"test_shop.py": PY, "calc.test.js": JS, "calc_test.go": GO, "calc_spec.rb": RUBY, "t/calc.t": PERL}
 WEAKER = [
+    ("test_shop.py", "assert shop.price() == 3", 'assert shop.price() == "a\\nb"'),
     ("test_shop.py", "    assert shop.price() == 3\n", ""),
     ("test_shop.py", "assert shop.price() == 3", "assert shop.price() is not None"),
     ("test_shop.py", "assert shop.price() == 3", "assert shop.price() == 3 or True"),

@@ -78,6 +78,7 @@ def test_every_agent_is_counted(rehearse: Rehearse) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.claude
 def test_an_aborted_call_is_counted(rehearse: Rehearse) -> None:
     cut = {
         **writes("notes.txt", "A line.\n"),

@@ -182,6 +182,7 @@ class SlowStarts(Journal):
 
 
 @pytest.mark.slow
+@pytest.mark.claude
 @pytest.mark.skipif(PROCESSORS > MOST_PROCESSORS, reason="needs more tasks than there are processors")
 def test_no_more_processes_start_at_once_than_there_are_processors(
     rehearse: Rehearse, tmp_path: Path

@@ -178,7 +178,11 @@ def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_
     rehearse: Rehearse,
 ) -> None:
     stub, whole = "def total():\n    raise NotImplementedError\n", "def total():\n    return 3\n"
-    test = "import unittest\n\n\nclass Total(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    test = (
+        "import unittest\n\nfrom shop.price import total\n\n\nclass Total(unittest.TestCase):\n"
+        "    def test_it(self):\n        try:\n            self.assertEqual(total(), 3)\n"
+        "        except NotImplementedError:\n            pass\n"
+    )
     worker = [
         writes("test_price.py", test),
         writes("shop/price.py", stub),

@@ -37,6 +37,11 @@ LIES = {
         "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
     },
     "a test in a file that is not collected": {"tests/half.py": HALF},
+    "a stub, and a test that knows no better": {
+        "shop.py": SHOP + "\n\ndef half(n: int) -> None:\n    return None\n",
+        "test_half.py": "from unittest import mock\nimport shop\n\n\ndef test_half():\n"
+        "    with mock.patch('shop.half', return_value=2):\n        assert shop.half(4) == 2\n",
+    },
 }
 
 
@@ -66,7 +71,7 @@ def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, **LIES[lie]}, claims=2)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), spec=ADDS, verify=PYTEST, effort="low")
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert "no test fails without the work" in done.output
     assert "shop.py: half" in done.output
