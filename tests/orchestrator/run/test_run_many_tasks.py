@@ -192,7 +192,7 @@ def test_no_more_processes_start_at_once_than_there_are_processors(
     done = rehearse(
         lanes_of(*tasks),
         verify=("true",),
-        settings={"max_parallel": str(len(tasks))},
+        settings={"max_parallel": str(len(tasks)), "sandbox": "off"},
         open_journal=lambda folder, **rest: SlowStarts(folder, log=log, **rest),
     )
     assert done.outcome is Outcome.COMPLETE, done.output
