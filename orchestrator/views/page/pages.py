@@ -6,12 +6,10 @@ from functools import partial
 from pathlib import PurePath
 from urllib.parse import urlencode
 
-from orchestrator.views.html.attempts import whole_attempt
-from orchestrator.views.html.sections import task_part
-from orchestrator.views.models.overview import overview
+from orchestrator.views.html.sections import task_part, whole_attempt
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of
-from orchestrator.views.models.tasks import task_rows
+from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
