@@ -18,6 +18,7 @@ from orchestrator.views.models.work import Attempt, AttemptStep, LinkedStep, Tas
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
+from state.words import alike
 
 
 def decided_for(rows: Iterable[CriterionRow], decisions: Iterable[Decision]) -> dict[str, int]:
@@ -33,10 +34,7 @@ def answered(decisions: Iterable[Decision]) -> list[Decision]:
 
 def grouped(points: Iterable[Point]) -> list[list[Point]]:
     """Return the points to look at, those of one sort together, in the order of the first ones."""
-    groups: dict[tuple[Urgency, str], list[Point]] = {}
-    for point in points:
-        groups.setdefault((point.urgency, point.kind), []).append(point)
-    return list(groups.values())
+    return alike(points, lambda one: (one.urgency, one.kind))
 
 
 def gaps_in(points: Iterable[Point]) -> list[Point]:
