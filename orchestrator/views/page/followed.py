@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.views.models.story import RunStory, find_present_actions
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
@@ -22,6 +22,7 @@ _REST_S = 0.2  # the least time between two renderings, so that a storm of event
 _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
 _FEED = 100
+_BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
 
 Regions = dict[str, str]  # HTML by the id of its element, in the order of the page
 Render = Callable[["FollowedRun"], Regions]
@@ -94,7 +95,7 @@ class FollowedRun:
         """Fold the events that are new, and look whether a process works on the run."""
         if self._seq == 0:
             self._add(self.reader.read(without=(MessageReceived,)))
-            find_present_actions(self.story, self.reader, self._seq)
+            self._find_present_actions()
         self._add(self.reader.read(self._seq))
         if self.view.ended:
             self.active = False
@@ -164,3 +165,18 @@ class FollowedRun:
             self.story.add(stored)
             if lines := lines_of(self.view, stored):
                 self.feed.append(FeedItem(stored.seq, stored.at, tuple(lines)))
+
+    def _find_present_actions(self) -> None:
+        """Look for the newest message of each open call, from the end of the journal back to its start."""
+        missing: dict[str, int] = {}
+        for span in self.story.history.spans:
+            if (call := self.view.calls.get(span.key)) and call.end is None:
+                missing.setdefault(span.key, span.seq)
+        upper = self._seq
+        while missing and upper > min(missing.values()):
+            lower = max(0, upper - _BACK)
+            for stored in self.reader.read(lower, only=(MessageReceived,), limit=_BACK):
+                if isinstance(stored.event, MessageReceived) and stored.event.call_id in missing:
+                    self.story.history.doing[stored.event.call_id] = stored.event
+            missing = {key: seq for key, seq in missing.items() if key not in self.story.history.doing}
+            upper = lower

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.models.story import RunStory, find_present_actions
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.story import lines_of
 from orchestrator.views.watch.snapshot import EventLines, Snapshot
 from state.errors import JournalError
@@ -141,10 +141,14 @@ class Following:
             return
 
     def _find_present_actions(self, moment: Snapshot) -> None:
-        try:
-            find_present_actions(moment.story, self._reader, moment.seq)
-        except JournalError as error:
-            self.problem = _unreadable(error)
+        """Read the newest message of each open call."""
+        doing = moment.story.history.doing
+        for span in moment.story.history.spans:
+            call = moment.story.view.calls.get(span.key)
+            if call and call.end is None and span.ended_at is None and span.key not in doing:
+                for one in self._messages(span.key, span.seq, moment.seq, 1):
+                    if isinstance(one.event, MessageReceived):
+                        doing[span.key] = one.event
 
 
 def _unreadable(error: JournalError) -> str:
