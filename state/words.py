@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
-from state.records.facts import WorkFacts
 from state.records.questions import Answer
+from state.records.work import WorkFacts
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")

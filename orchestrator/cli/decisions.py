@@ -17,8 +17,7 @@ def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
 
     RUN is an id, or an unambiguous beginning or end of one.
     """
-    from orchestrator.views.models.decisions import decisions_of
-    from orchestrator.views.run.decisions import decision_lines
+    from orchestrator.views.models.decisions import decision_lines, decisions_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader
     from state.paths import StateFolder

@@ -1,7 +1,10 @@
-"""The names of attributes: OpenTelemetry's conventions for generative AI, and sq's own facts.
+"""Forms of OpenTelemetry: the names of attributes, and the headers for a collector in a variable.
 
-All names `gen_ai.*` are in development and may change. They stand here alone, with the version that has them.
+The names `gen_ai.*` are OpenTelemetry's conventions for generative AI, in development and subject to change.
+They stand here alone, with the version that has them. The others are facts of sq.
 """
+
+from urllib.parse import unquote
 
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 
@@ -30,3 +33,15 @@ MODEL_EFFORT = "sq.model.effort"
 TASKS, MERGED = "sq.tasks.total", "sq.tasks.merged"
 END, TURNS = "sq.call.end", "sq.call.turns"
 WAIT, CONFLICTS = "sq.wait_s", "sq.merge.conflicts"
+
+
+def read_headers(text: str) -> dict[str, str]:
+    """Return the headers by their names, or {} if the text is of another form. Values are percent-encoded."""
+    found: dict[str, str] = {}
+    for pair in filter(None, (one.strip() for one in text.split(","))):
+        name, sign, value = pair.partition("=")
+        name, value = name.strip().lower(), unquote(value.strip())
+        if not (sign and name and name.isascii() and value.isascii() and (name + value).isprintable()):
+            return {}
+        found[name] = value
+    return found

@@ -15,7 +15,7 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from orchestrator.telemetry.headers import read_headers
+from orchestrator.telemetry.conventions import read_headers
 from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import SpanFold
 from state.journal.events import RunEnded, RunResumed, Stored

@@ -1,4 +1,4 @@
-"""The work of an attempt: the files that it changed, and its notes for the next one."""
+"""The work of an attempt: the files that it changed, the facts of them, its notes for the next attempt."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,3 +39,23 @@ class HandOver:
     decisions: tuple[str, ...] = ()
     ended: str = ""
     since: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkFacts:
+    """How a work changed the dependencies and the public names of a project.
+
+    `added`, `removed` and `changed` are dependencies of manifests, by name. `locked` are others that only
+    lock files name. `names_changed` have other parameters now. `unread` are files that cannot be read.
+    `paths` are all files that differ.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()
+    names_added: tuple[str, ...] = ()
+    names_removed: tuple[str, ...] = ()
+    names_changed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()

@@ -21,8 +21,8 @@ from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.pages import overview_regions
-from orchestrator.views.report.formats.web import web
 from orchestrator.views.report.reading import RunRead
+from orchestrator.views.report.rendering import web
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 

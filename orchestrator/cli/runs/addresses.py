@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from agents.session.sdks import extra_command, this_place
 from orchestrator.notices.sending import is_address
-from orchestrator.telemetry.headers import read_headers
+from orchestrator.telemetry.conventions import read_headers
 from state.errors import UsageError
 from state.settings.integrations import Integrations, NoticeTarget, Telemetry
 

@@ -15,7 +15,7 @@ from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.credentials import BASE_URL, address_in
-from orchestrator.telemetry.headers import read_headers
+from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
 from state.settings.integrations import Telemetry
 from state.settings.records import Settings

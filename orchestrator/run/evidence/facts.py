@@ -13,9 +13,9 @@ from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished
 from state.records.commands import CommandRun
-from state.records.facts import WorkFacts
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind
+from state.records.work import WorkFacts
 from state.words import listed
 
 _LARGEST_LOCK = 20_000_000  # bytes of a lock file

@@ -1,15 +1,24 @@
-"""Values of the sections that the report and the page of a run share (`sections.html.j2`)."""
+"""Values of the sections that the report and the page of a run share (`sections.html.j2`).
 
-from collections.abc import Iterable
+Of an attempt at a task the report has the main steps, and the page all with their links.
+"""
+
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
-from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.history import AttemptHistory, RunFacts
 from orchestrator.views.models.summary import TaskRow
 from orchestrator.views.models.why import why_not
-from orchestrator.views.models.work import Attempt, TaskPart, WorkChanges
+from orchestrator.views.models.work import Attempt, AttemptStep, LinkedStep, TaskPart, WorkChanges
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.view import RunView
+from state.words import alike
 
 
 def decided_for(rows: Iterable[CriterionRow], decisions: Iterable[Decision]) -> dict[str, int]:
@@ -25,10 +34,7 @@ def answered(decisions: Iterable[Decision]) -> list[Decision]:
 
 def grouped(points: Iterable[Point]) -> list[list[Point]]:
     """Return the points to look at, those of one sort together, in the order of the first ones."""
-    groups: dict[tuple[Urgency, str], list[Point]] = {}
-    for point in points:
-        groups.setdefault((point.urgency, point.kind), []).append(point)
-    return list(groups.values())
+    return alike(points, lambda one: (one.urgency, one.kind))
 
 
 def gaps_in(points: Iterable[Point]) -> list[Point]:
@@ -73,3 +79,87 @@ def task_part(
         work=tuple(work for work in works if work.task_id == row.id),
         why=tuple(why_not(story, row.id, now, active=active)),
     )
+
+
+_STEPS = (
+    e.VerificationFinished,
+    e.GateDecided,
+    e.ChecksDecided,
+    e.ReviewRecorded,
+    e.ReviewUnusable,
+    e.CheckpointReviewed,
+    e.ActionRefused,
+    e.TaskCommitted,
+    e.MergeConflicted,
+    e.MergeFailed,
+    e.TaskMerged,
+    e.TaskReopened,
+    e.TaskStuck,
+    e.TaskFailed,
+    e.TaskUnverified,
+)
+_WITH_WORDS = (e.GuidanceGiven, e.MergeBuilt)  # steps if there are words of an agent
+
+
+def attempt_of(view: RunView, history: AttemptHistory) -> Attempt:
+    """Return an attempt with its main steps."""
+    return _attempt(history, (step for stored in history.events for step in _steps(view, stored)))
+
+
+def whole_attempt(view: RunView, history: AttemptHistory) -> Attempt:
+    """Return an attempt with a step for each of its events, newest first."""
+    return _attempt(history, (step for stored in history.events[::-1] for step in _linked(view, stored)))
+
+
+def _attempt(history: AttemptHistory, steps: Iterable[AttemptStep]) -> Attempt:
+    ended_at = history.ended_at
+    return Attempt(
+        number=history.number,
+        seq=history.seq,
+        began_at=history.began_at,
+        seconds=(ended_at - history.began_at).total_seconds() if ended_at else None,
+        ended=history.ended,
+        steps=tuple(steps),
+    )
+
+
+def _steps(view: RunView, stored: Stored) -> Iterator[AttemptStep]:
+    if not isinstance(stored.event, _STEPS + _WITH_WORDS):
+        return
+    for one in describe(view, stored):
+        words, tone = one.words, one.words.tone
+        who, said = _quoted(words)
+        if said or isinstance(stored.event, _STEPS):
+            yield AttemptStep(
+                seq=one.seq, at=one.at, what=_what(stored, words), tone=tone, who=who, words=said
+            )
+
+
+def _linked(view: RunView, stored: Stored) -> Iterator[LinkedStep]:
+    for one in reversed(describe(view, stored)):
+        words, (who, said) = one.words, _quoted(one.words)
+        yield LinkedStep(
+            seq=one.seq,
+            at=one.at,
+            what=_what(stored, words),
+            tone=words.tone,
+            who=who,
+            words=said,
+            quotes=tuple(
+                one for one in words.quotes if one.text and (one.place is Place.MORE or one.who != who)
+            ),
+            changes=words.changes,
+            call_id=words.call_id,
+        )
+
+
+def _what(stored: Stored, words: Words) -> str:
+    of = "" if isinstance(stored.event, e.VerificationFinished) else words.of
+    return words.text + (f" ({of})" if of else "")
+
+
+def _quoted(words: Words) -> tuple[str, str]:
+    """Return the first one who is quoted, and the words."""
+    quotes = [one for one in words.quotes if one.place is not Place.MORE and one.text]
+    who = quotes[0].who if quotes else ""
+    return who, "\n".join(one.text for one in quotes if one.who == who)

@@ -1,10 +1,11 @@
-"""The tasks of a run as rows: the state of each, its present action, its cost and time."""
+"""The first screen of a run, the same for terminal and page: its tasks as rows, and who has to act."""
 
 from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.summary import Group, TaskRow
+from orchestrator.views.models.spend import spending
+from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of
 from orchestrator.views.models.why import why_not
 from orchestrator.views.words import short, time_of_day, tool_call
 from state.journal.events.calls import CallView
@@ -14,8 +15,6 @@ from state.journal.view import RunView
 from state.records.calls import MessageKind
 
 _NOW_SHOWN = 80  # characters of a task's present action
-
-
 _ORDER = list(Group)
 
 
@@ -140,3 +139,45 @@ def _costs(view: RunView) -> dict[str, float]:
     for call in view.calls.values():
         costs[call.started.task_id] = costs.get(call.started.task_id, 0.0) + call.cost_usd
     return costs
+
+
+def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, options: str = "") -> Overview:
+    """Return a run on one screen.
+
+    Args:
+        story: the run.
+        run_id: its id.
+        now: this moment.
+        active: whether a process works on it.
+        options: options for a command to find this run again, such as `--state-dir X`.
+    """
+    view = story.view
+    summary = summary_of(view, run_id, is_active=lambda: active, now=now, options=options)
+    rows = task_rows(story, now, active=summary.standing is RunState.ACTIVE)
+    parked = list(parked_questions(view))
+    return Overview(
+        summary=summary,
+        tasks=rows,
+        needs=tuple(_needs(story, rows)),
+        spending=spending(view),
+        answered=sum(len(ask.answered.answers) for ask in view.asks.values() if ask.answered),
+        parked=len(parked),
+        seq=view.clock.last_seq,
+        last_at=view.clock.last_at,
+    )
+
+
+def _needs(story: RunFacts, rows: tuple[TaskRow, ...]) -> list[Need]:
+    needs = [
+        Need(what="a question is parked", text=question, task_id=task_id, seq=seq)
+        for task_id, question, seq in parked_questions(story.view)
+    ]
+    needs += [
+        Need(what=f"a task is {row.stage}", text=row.now, task_id=row.id, seq=row.seq)
+        for row in rows
+        if row.group is Group.ENDED_BADLY
+    ]
+    if (ended := story.view.ended) and ended.cause and not needs:
+        seq = story.view.clock.last_seq
+        needs.append(Need(what=f"the run ended: {ended.outcome}", text=ended.cause, task_id="", seq=seq))
+    return needs

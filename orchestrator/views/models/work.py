@@ -1,12 +1,15 @@
 """The work on tasks as records, and the changes of merges: as the journal and git know them."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from orchestrator.git.changes import changes_between, is_hash, patches_of, readable, shown_patch, sizes_of
+from orchestrator.git.pinned import recorded_git
+from orchestrator.git.pinned_config import trusting
 from orchestrator.views.descriptions.description import Quote
-from orchestrator.views.models.diffs import changes_between, is_hash, patches_of, sizes_of
 from orchestrator.views.words import Reason
 from state.errors import GitError
 from state.journal.events.tasks import Stage, TaskView
@@ -14,7 +17,7 @@ from state.journal.view import RunView
 from state.records.work import FileChange
 
 _LARGEST_FILE = 200_000  # bytes of a version whose patch is read
-_MOST_FILES = 300  # of one merge, whose patches are read
+_MOST_FILES = 300  # of one merge or commit, whose patches are read or which are listed
 _FULL = "the report's space for diffs is used up"
 
 
@@ -93,6 +96,37 @@ class TaskPart:
     attempts: tuple[Attempt, ...]
     work: tuple[WorkChanges, ...]
     why: tuple[Reason, ...]
+
+
+async def changed_files(folder: Path, base: str, commit: str) -> list[FileChange]:
+    """Return the files that differ between two commits.
+
+    Raises:
+        GitError: the commits are gone, or the run has no record of its git folder.
+    """
+    with _pinned(folder) as root:
+        changes = await changes_between(root, base, commit)
+    return [change for change, _ in changes[:_MOST_FILES]]
+
+
+async def patch_of(folder: Path, base: str, commit: str, path: str) -> str:
+    """Return the changes of one file. A long text is cut, and says so.
+
+    Raises:
+        GitError: as `changed_files`.
+    """
+    with _pinned(folder) as root:
+        text, left = await shown_patch(root, base, commit, (path,))
+    return f"{text}\n\\ {left:,} more bytes: git diff {base[:12]} {commit[:12]}" if left else text
+
+
+@contextmanager
+def _pinned(folder: Path) -> Iterator[Path]:
+    """Provide the repository, with git's settings as they were before any agent worked."""
+    with trusting(trusted := recorded_git(folder)):
+        if trusted is None:
+            raise GitError("the run has no record of its git folder")
+        yield trusted.root
 
 
 def recorded_work(view: RunView) -> tuple[WorkChanges, ...]:
@@ -199,7 +233,7 @@ async def _files(repository: Path, work: WorkChanges) -> list[FileWork]:
 
 def _with_patch(change: FileChange, patches: dict[str, str]) -> FileWork:
     path = change.path
-    shown = replace(change, path=path.encode(errors="surrogateescape").decode(errors="replace"))
+    shown = readable(change)
     if path in patches:
         return FileWork(change=shown, patch=patches[path])
     return FileWork(change=shown, left_out="a binary file" if change.added is None else "a large file")

@@ -10,13 +10,11 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
-from orchestrator.views.page.rendering import LONG
 from orchestrator.views.words import short
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import JournalReader
 from state.journal.view import RunView
-from state.records.calls import MessageKind
 
 PAGE = 200
 _BATCH = 2000  # events that are looked through at a time
@@ -33,33 +31,6 @@ class EventRow:
     name: str
     short: str
     body: str
-
-    @property
-    def is_long(self) -> bool:
-        """Whether a page shows its beginning alone."""
-        return len(self.body) > LONG
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRow:
-    """A message of a call."""
-
-    seq: int
-    at: datetime
-    kind: str
-    tool: str
-    text: str
-    is_error: bool
-
-    @property
-    def is_long(self) -> bool:
-        """Whether a page shows its beginning alone."""
-        return len(self.text) > LONG
-
-    @property
-    def is_text(self) -> bool:
-        """Whether these are an agent's own words."""
-        return self.kind == MessageKind.TEXT
 
 
 async def found_events(
@@ -114,25 +85,6 @@ def whole_text(stored: Stored) -> str:
     """Return an event with all its fields. A text of several lines stays one."""
     fields = msgspec.to_builtins(stored.event)
     return "\n".join(f"{name}: {_plain(value)}" for name, value in fields.items())
-
-
-def message_row(stored: Stored) -> MessageRow:
-    """Return a stored message as a row.
-
-    Raises:
-        TypeError: the event is another one.
-    """
-    if not isinstance(stored.event, e.MessageReceived):
-        raise TypeError(f"{type(stored.event).__name__} is no message")
-    message = stored.event.message
-    return MessageRow(
-        seq=stored.seq,
-        at=stored.at,
-        kind=str(message.kind),
-        tool=message.tool,
-        text=message.text,
-        is_error=message.is_error,
-    )
 
 
 def _plain(value: object) -> str:

@@ -6,17 +6,15 @@ from functools import partial
 from pathlib import PurePath
 from urllib.parse import urlencode
 
-from orchestrator.views.html.attempts import whole_attempt
-from orchestrator.views.html.sections import task_part
-from orchestrator.views.models.overview import overview
+from orchestrator.views.html.sections import task_part, whole_attempt
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of
-from orchestrator.views.models.tasks import task_rows
+from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.why import why_not
 from orchestrator.views.models.work import recorded_work
-from orchestrator.views.page.event_rows import KINDS, PAGE, event_row, message_row
+from orchestrator.views.page.event_rows import KINDS, PAGE, event_row
 from orchestrator.views.page.followed import FollowedRun, Regions
-from orchestrator.views.page.rendering import LONG, part, rendered
+from orchestrator.views.page.rendering import part, rendered
 from orchestrator.views.page.sections import (
     amount_regions,
     criteria_regions,
@@ -129,13 +127,12 @@ def events_part(run: FollowedRun, found: list[Stored], *, after: int, name: str,
 def call_part(run: FollowedRun, call_id: str, found: list[Stored], *, after: int) -> str:
     """Return a page of the messages of a call."""
     call = run.story.view.calls[call_id].started
-    rows = [message_row(one) for one in found[:PAGE]]
+    rows = found[:PAGE]
     started = next((one.seq for one in run.story.history.spans if one.key == call_id), 0)
     return renderer(run.folder.name)(
         "call",
         call=call,
         task=call.task_id if call.task_id in run.story.view.tasks else "",
-        prompt_is_long=len(call.prompt) > LONG,
         started=started,
         first=after <= started,
         rows=rows,

@@ -29,6 +29,7 @@ def engine() -> "Environment":
         "moment": moment,
         "part": part,
     }
+    made.tests["long"] = lambda text: len(text) > LONG
     return made
 
 

@@ -13,10 +13,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from orchestrator.git.changes import is_hash
 from orchestrator.views.html.diffs import diff_lines
 from orchestrator.views.html.environment import style
+from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.work import changed_files, patch_of
 from orchestrator.views.page import pages
-from orchestrator.views.page.changes import changed_files, named_commits, patch_of
 from orchestrator.views.page.event_rows import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from orchestrator.views.page.rendering import part, rendered
@@ -207,7 +209,7 @@ class Site:
 
     def _commit(self, request: Request) -> tuple[FollowedRun, str, str]:
         run, commit = self._run(request), request.path_params["commit"]
-        base = named_commits(run.story).get(commit)
+        base = _named_commits(run.story).get(commit)
         if base is None:
             raise HTTPException(_NOT_FOUND)
         return run, commit, base
@@ -231,6 +233,18 @@ def _page_of(run: FollowedRun, task: str | None, path: str, attempt: int) -> _Pa
     if path.endswith("/decisions"):
         return _Page(("decisions",), "Decisions", pages.decisions_regions)
     return _Page(("overview",), "Overview", pages.overview_regions)
+
+
+def _named_commits(story: RunFacts) -> dict[str, str]:
+    """Return the commits of a run that hold work, each with the commit that it is compared with."""
+    found = {}
+    for stored in story.history.notable:
+        event = stored.event
+        if isinstance(event, e.TaskCommitted):
+            found[event.commit] = story.view.tasks[event.task_id].place.base_commit
+        elif isinstance(event, e.MergeBuilt):
+            found[event.commit] = event.onto
+    return {commit: base for commit, base in found.items() if is_hash(commit) and is_hash(base)}
 
 
 def _crumbs(run_id: str, *more: str) -> _Crumbs:

@@ -12,15 +12,13 @@ from pathlib import PurePath
 from shlex import quote
 from typing import TypeVar
 
-from orchestrator.views.html.attempts import attempt_of
 from orchestrator.views.html.fitting import ReportLimits, clipper, each_text, path_remover
-from orchestrator.views.html.sections import task_part
-from orchestrator.views.models.attention.findings import findings_by_state
-from orchestrator.views.models.attention.points import attention
+from orchestrator.views.html.sections import attempt_of, task_part
 from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.decisions import decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.points import attention, findings_by_state
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows

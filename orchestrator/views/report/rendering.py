@@ -1,17 +1,29 @@
-"""The text of a report in one of its formats."""
+"""The text of a report in one of its formats.
+
+The HTML is one file: no script, nothing to load, the same bytes for the same contents.
+"""
 
 from enum import StrEnum
-from typing import Protocol
+from functools import cache
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from orchestrator.views.html.environment import environment, style
 from orchestrator.views.html.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
+from orchestrator.views.html.sections import answered, decided_for, gaps_in, grouped, merged_commits
+from orchestrator.views.models.criteria import counted
+from orchestrator.views.models.spend import by_role
 from orchestrator.views.report.comparing import Comparison, compared
 from orchestrator.views.report.contents import ReportContents
 from orchestrator.views.report.formats.data import data, in_toto, junit, sarif, summary
 from orchestrator.views.report.formats.markdown import job_summary, markdown, pull_request
-from orchestrator.views.report.formats.web import web
 from orchestrator.views.screen import as_json
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 class Format(StrEnum):
@@ -100,3 +112,43 @@ def _with(found: dict[str, object], beside: Comparison | None) -> dict[str, obje
 
 def _line(value: object) -> str:
     return f"{as_json(value)}\n"
+
+
+def web(
+    report: ReportContents, *, version: str, beside: Comparison | None = None, smaller: bool = False
+) -> str:
+    """Return the report as HTML.
+
+    Args:
+        report: its contents.
+        version: of the sq that writes it.
+        beside: an earlier run, to be shown beside it.
+        smaller: its contents were cut, because they did not fit.
+    """
+    return (
+        _engine()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            version=version,
+            smaller=smaller,
+            beside=beside,
+            most_bytes=MOST_BYTES,
+            base_style=style("base.css"),
+            own_style=style("sections.css"),
+            counts=counted(report.criteria),
+            answered=answered(report.decisions),
+            gaps=gaps_in(report.attention),
+            groups=grouped(report.attention),
+            by_role=by_role(report.spending),
+            merged_commits=merged_commits(work for part in report.tasks for work in part.work),
+            decided=decided_for(report.criteria, report.decisions),
+        )
+    )
+
+
+@cache
+def _engine() -> "Environment":
+    made = environment(Path(__file__).parent)
+    made.filters |= {"shell": quote}
+    return made

@@ -3,7 +3,7 @@
 After a time without events a line names the calls and commands that the run waits for.
 """
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -12,50 +12,36 @@ import msgspec
 
 from agents.concurrency import task_group
 from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.summary import activity
 from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import say, say_all, say_json, shown
+from orchestrator.views.words import duration, subject_of, time_of_day, tool_call
 from state.journal.events import RunEnded, RunInterrupted, Stored
+from state.journal.events.calls import CallView
 from state.journal.view import RunView
+from state.records.calls import MessageKind
+from state.roles import Role
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-from collections.abc import Iterator
-
-from orchestrator.views.models.summary import activity
-from orchestrator.views.words import duration, subject_of, time_of_day, tool_call
-from state.journal.events.calls import CallView
-from state.records.calls import MessageKind
-from state.roles import Role
 
 
 class _Events(Protocol):
     def follow(self, after: int = 0) -> AsyncIterator[Stored]: ...
 
 
-class Clock(Protocol):
-    """Gives the time and waits. Tests have their own."""
+class Clock:
+    """The clock of this machine. Tests have their own."""
 
     def now(self) -> datetime:
-        """This moment, in UTC."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait this long."""
-        ...
-
-
-class WallClock:
-    """The clock of this machine."""
-
-    def now(self) -> datetime:
-        """As `Clock`."""
+        """Return this moment, in UTC."""
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
-        """As `Clock`."""
+        """Wait this long."""
         await anyio.sleep(seconds)
 
 
@@ -72,7 +58,7 @@ async def present(
     If no event comes for 30 s, a line names the calls and commands that are under way. `story` is the
     run up to `after`.
     """
-    story, clock = story or RunStory(), clock or WallClock()
+    story, clock = story or RunStory(), clock or Clock()
     match look.mode:
         case LookMode.JSON:
             await _present(journal, story, after, _Json(), clock)

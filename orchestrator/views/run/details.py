@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
+from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.run.ending import (
@@ -23,7 +24,6 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck
-from state.records.questions import Answer, Question
 from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.words import baseline_words, count_words
 
@@ -45,17 +45,6 @@ class TaskDetails:
     branch: str
     worktree: str
     commit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionDetails:
-    """One question of a Worker and its answer. `problem`: why it was not answered."""
-
-    task_id: str
-    question: Question
-    answer: Answer | None
-    model: str
-    problem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +73,7 @@ class RunDetails(EvidenceDetails):
     resumptions: int
     notes: tuple[str, ...]
     tasks: tuple[TaskDetails, ...]
-    questions: tuple[QuestionDetails, ...]
+    questions: tuple[Decision, ...]
     where: tuple[str, ...]
     confined: tuple[str, ...]
     cost: str
@@ -105,7 +94,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         resumptions=view.process.resumptions,
         notes=started.notes if started else (),
         tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
-        questions=tuple(_questions(view)),
+        questions=tuple(decisions_of(view)),
         baseline=tuple(view.baseline.checks.values()),
         baseline_notes=view.baseline.notes,
         verifications=tuple(view.evidence.verifications.values()),
@@ -159,19 +148,6 @@ def _task(task_id: str, task: TaskView) -> TaskDetails:
         worktree=task.place.worktree,
         commit=task.claim.commit,
     )
-
-
-def _questions(view: RunView) -> Iterator[QuestionDetails]:
-    for ask in view.asks.values():
-        answers = ask.answered.answers if ask.answered else ()
-        for number, question in enumerate(ask.asked.questions):
-            yield QuestionDetails(
-                task_id=ask.asked.task_id,
-                question=question,
-                answer=answers[number] if number < len(answers) else None,
-                model=ask.answered.model if ask.answered else "",
-                problem=ask.failed.cause if ask.failed else "",
-            )
 
 
 def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
@@ -239,13 +215,13 @@ def _criterion_lines(criteria: tuple[CriterionRow, ...]) -> Iterator[str]:
             yield f"    {row.by}: {row.words}"
 
 
-def _question_lines(questions: tuple[QuestionDetails, ...]) -> Iterator[str]:
+def _question_lines(questions: tuple[Decision, ...]) -> Iterator[str]:
     if questions:
         yield "questions:"
     for asked in questions:
         options = " / ".join(option.label for option in asked.question.options)
         yield f"  {asked.task_id}: {asked.question.text}" + (f" [{options}]" if options else "")
-        if asked.answer:
+        if asked.answer and not asked.parked:
             why = f" ({asked.answer.reason})" if asked.answer.reason else ""
             yield f"    {asked.model} answers: {asked.answer.text}{why}"
         else:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from orchestrator.views.models.spend import grouped, spending
 from orchestrator.views.words import columns, duration
-from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.records.calls import Usage
 from state.roles import ROLES, Role
@@ -29,8 +29,19 @@ class RoleSpending:
 
 def spending_of(view: RunView) -> tuple[RoleSpending, ...]:
     """The roles with calls, in the order of `Role`."""
-    by_role = {role: [call for call in view.calls.values() if call.started.role is role] for role in Role}
-    return tuple(_of(role, calls) for role, calls in by_role.items() if calls)
+    rows = {row.role: row for row in grouped(spending(view).rows, lambda row: row.role)}
+    return tuple(
+        RoleSpending(
+            role=role,
+            calls=rows[role].calls,
+            requests=rows[role].usage.requests,
+            usage=rows[role].usage,
+            cost_usd=rows[role].cost_usd,
+            seconds=rows[role].seconds,
+        )
+        for role in Role
+        if role in rows
+    )
 
 
 def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
@@ -42,18 +53,6 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
     return columns(_HEADER, rows, indent="  ") if rows else []
 
 
-def _of(role: Role, calls: list[CallView]) -> RoleSpending:
-    usage = _sum(call.shown_usage for call in calls)
-    return RoleSpending(
-        role=role,
-        calls=len(calls),
-        requests=usage.requests,
-        usage=usage,
-        cost_usd=sum(call.cost_usd for call in calls),
-        seconds=sum(call.spent_s for call in calls),
-    )
-
-
 def counted(view: RunView) -> str:
     """The calls of a run in words: exchanges of sessions, and all requests to models."""
     exchanges = sum(ROLES[call.started.role].has_session for call in view.calls.values())
@@ -63,11 +62,10 @@ def counted(view: RunView) -> str:
 
 def cost_line(view: RunView) -> str:
     """The cost of the run. For a rehearsal it says that nothing was charged."""
-    settings = view.started.settings if view.started else None
-    budget = view.process.budget_usd or (settings.budget_run_usd if settings else None)
-    of = f" of ${budget:.2f}" if budget else ""
+    spent = spending(view)
+    of = f" of ${spent.budget_usd:.2f}" if spent.budget_usd else ""
     cost = f"cost: ${view.cost_usd:.4f}{of} in {counted(view)}{_difference(view)}"
-    if view.started and view.started.rehearsal:
+    if not spent.charged:
         return f"{cost} at list prices for the script's token counts, but nothing was charged"
     return cost
 
@@ -91,13 +89,6 @@ def _difference(view: RunView) -> str:
     return f" (in {sessions} the gateway and Claude Code count ${apart:.4f} apart, the larger figure counts)"
 
 
-def _sum(usages: Iterable[Usage]) -> Usage:
-    total = Usage()
-    for usage in usages:
-        total += usage
-    return total
-
-
 def _row(one: RoleSpending) -> tuple[str, ...]:
     exchanges = f"{one.calls:,}" if ROLES[one.role].has_session else ""
     return (str(one.role), exchanges, f"{one.requests:,}", *_amounts([one]))
@@ -110,7 +101,7 @@ def _together(roles: list[RoleSpending]) -> tuple[str, ...]:
 
 
 def _amounts(roles: list[RoleSpending]) -> tuple[str, ...]:
-    usage = _sum(one.usage for one in roles)
+    usage = sum((one.usage for one in roles), Usage())
     tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     cost, seconds = sum(one.cost_usd for one in roles), sum(one.seconds for one in roles)
     return (*(f"{count:,}" for count in tokens), f"${cost:.4f}", duration(seconds))

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from orchestrator.views.screen import shown
-from orchestrator.views.watch.theme import CHOSEN, GROUND, RAISED
+from orchestrator.views.watch.text import CHOSEN, GROUND, RAISED
 
 _LAYOUT = f"""
 Screen {{ background: {GROUND}; overflow: hidden; }}

@@ -9,11 +9,10 @@ from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
-from orchestrator.views.models.overview import overview
 from orchestrator.views.models.summary import Group, Overview, TaskRow
-from orchestrator.views.watch.head import band, ends_with, headline, state_of
+from orchestrator.views.models.tasks import overview
+from orchestrator.views.watch.head import TaskLine, band, ends_with, headline, state_of, task_list
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.rows import TaskLine, task_list
 from orchestrator.views.watch.side import Side
 from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import line, rows_of

@@ -7,8 +7,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from orchestrator.views.watch.text import Row, ScreenLine, rows_of
-from orchestrator.views.watch.theme import style_of
+from orchestrator.views.watch.text import Row, ScreenLine, rows_of, style_of
 
 MOST_LINES = 2_000
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.records.commands import BaselineCheck, CanaryResult, CommandRun, WithoutWork
-from state.records.facts import WorkFacts
 from state.records.reviews import TestChange
+from state.records.work import WorkFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from orchestrator.git.changes import sizes
+from orchestrator.git.changes import shown_patch, sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
 from orchestrator.git.trees import changed_paths, diff_text
@@ -26,7 +26,6 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
-from orchestrator.views.models.diffs import shown_patch
 from state.errors import GitError
 
 BRANCH = task_branch("r-1", "t1")

@@ -19,9 +19,9 @@ from state.records.commands import (
     TestCount,
     TestState,
 )
-from state.records.facts import WorkFacts
 from state.records.plan import ConstraintKind, Criterion, CriterionKind, Plan, TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind, TestRuling
+from state.records.work import WorkFacts
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 

@@ -27,8 +27,7 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.views.models.decisions import decisions_of
-from orchestrator.views.run.decisions import decision_lines
+from orchestrator.views.models.decisions import decision_lines, decisions_of
 from state.journal import events as e
 from state.outcome import Outcome
 from state.roles import Role

@@ -14,7 +14,7 @@ from language.collector import Collector, collecting
 from language.event_strategies import stored
 from test_spans import BEGUN, DONE, RUN, call, ended, one_run
 
-from orchestrator.telemetry.headers import read_headers
+from orchestrator.telemetry.conventions import read_headers
 from orchestrator.telemetry.live import Spans, collector_of
 from orchestrator.telemetry.span_tracker import Span
 from orchestrator.telemetry.spans import spans_in

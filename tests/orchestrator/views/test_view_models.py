@@ -6,11 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language.event_strategies import legal_runs, started, stored, task
 
-from orchestrator.views.models.overview import overview
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import Group
-from orchestrator.views.models.tasks import task_rows
+from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
 from state.journal import events as e

@@ -7,8 +7,7 @@ from language.steering import MARKUP, steering_in
 from rich.cells import cell_len
 from rich.color import Color
 
-from orchestrator.views.watch.text import line, rows_of, text_of
-from orchestrator.views.watch.theme import GROUNDS, STYLES, style_of
+from orchestrator.views.watch.text import GROUNDS, STYLES, line, rows_of, style_of, text_of
 
 
 def plain(row):

@@ -1,1 +1,0 @@
-"""The places of a run that a person should look at, computed from its events, one file a kind."""
