@@ -1,12 +1,12 @@
 """Fills `{workspace}` and other registered names into a reply. Other braces stay, as code is full of them."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
 
-from pydantic import JsonValue
-
-from agents.gateway.script import Expectation, ScriptReply, ScriptToolCall, Values
+from agents.gateway.script import ScriptReply, Values
 
 _PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
 _PATH_KEYS = ("file_path", "notebook_path", "path")  # of Claude Code's file tools
@@ -16,17 +16,10 @@ def fill_reply(reply: ScriptReply, values: Values) -> ScriptReply:
     """Return `reply` with each registered `{name}` replaced by its value, in all of its texts."""
     if not values:
         return reply
-    return replace(
-        reply,
-        when=_fill_all(reply.when, values),
-        expect=_fill_expectation(reply.expect, values),
-        text=_fill_optional(reply.text, values),
-        then=_fill_optional(reply.then, values),
-        tools=tuple(
-            ScriptToolCall(name=tool.name, input=_fill_map(tool.input, values)) for tool in reply.tools
-        ),
-        structured=None if reply.structured is None else _fill_map(reply.structured, values),
-    )
+    # One pass: a value that holds braces itself is not filled again.
+    names = re.compile(rf"\{{({'|'.join(map(re.escape, values))})\}}")
+    filled: ScriptReply = _filled(reply, lambda text: names.sub(lambda found: values[found[1]], text))
+    return filled
 
 
 def unfilled_paths(reply: ScriptReply) -> Iterator[str]:
@@ -38,39 +31,17 @@ def unfilled_paths(reply: ScriptReply) -> Iterator[str]:
                 yield f"{tool.name}.{key}: {path}"
 
 
-def _fill(text: str, values: Values) -> str:
-    # One pass: a value that holds braces itself is not filled again.
-    names = "|".join(re.escape(name) for name in values)
-    return re.sub(rf"\{{({names})\}}", lambda found: values[found[1]], text)
-
-
-def _fill_optional(text: str | None, values: Values) -> str | None:
-    return None if text is None else _fill(text, values)
-
-
-def _fill_all(texts: tuple[str, ...], values: Values) -> tuple[str, ...]:
-    return tuple(_fill(text, values) for text in texts)
-
-
-def _fill_expectation(expect: Expectation, values: Values) -> Expectation:
-    return replace(
-        expect,
-        prompt_contains=_fill_all(expect.prompt_contains, values),
-        prompt_lacks=_fill_all(expect.prompt_lacks, values),
-        anywhere_contains=_fill_all(expect.anywhere_contains, values),
-        tool_results_contain=_fill_all(expect.tool_results_contain, values),
-    )
-
-
-def _fill_map(items: dict[str, JsonValue], values: Values) -> dict[str, JsonValue]:
-    return {key: _fill_json(item, values) for key, item in items.items()}
-
-
-def _fill_json(value: JsonValue, values: Values) -> JsonValue:
+def _filled(value: Any, fill: Callable[[str], str]) -> Any:  # noqa: ANN401  of the same kind
+    """Return a record, a list, a mapping or a text with every text in it filled."""
+    if isinstance(value, Enum):
+        return value
     if isinstance(value, str):
-        return _fill(value, values)
-    if isinstance(value, list):
-        return [_fill_json(item, values) for item in value]
+        return fill(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_filled(item, fill) for item in value)
     if isinstance(value, dict):
-        return _fill_map(value, values)
+        return {key: _filled(item, fill) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return replace(value, **{name: _filled(part, fill) for name, part in parts})
     return value

@@ -31,9 +31,6 @@ class Gateway:
         self._run_id = run_id
         self._rehearsal = rehearsal
 
-    def __repr__(self) -> str:
-        return f"<Gateway {self._listeners.base_url} run={self._run_id} problems={len(self.problems)}>"
-
     @property
     def problems(self) -> list[str]:
         """Each failed expectation and unexpected request, once, for people. It is empty if all went well."""
@@ -84,7 +81,7 @@ def app_of(mode: GatewayMode) -> Starlette:
     async def endpoint(request: Request) -> Response:
         address = read_address(request.scope["raw_path"])
         if request.method != "POST":
-            return JSONResponse(error_body(_ONLY_POST, "not_found_error"), status_code=404)
+            return JSONResponse(error_body(_ONLY_POST, 404), status_code=404)
         try:
             body = await request.body()
         except ClientDisconnect:  # the client was killed while it was asking

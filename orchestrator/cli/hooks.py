@@ -90,7 +90,7 @@ def uninstall(scope: str) -> int:
 
 @command.command("status", short_help="Show where the gate is installed.")
 @_scope_option("Show this scope alone.", default=None)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 def status(scope: str | None, as_json: bool) -> int:
     """Show for each scope whether the stop gate is installed and would run, and its problems.
 

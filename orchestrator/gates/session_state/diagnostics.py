@@ -101,9 +101,6 @@ class Diagnostics:
         """The log in a folder: the session's folder, or the one that DIAGNOSTIC_LOG_DIR names."""
         return cls(folder / _FILE, session_id=session_id, debug=debug)
 
-    def __repr__(self) -> str:
-        return f"<Diagnostics {self.file}>"
-
     def log(self, operation: str, *, success: bool = True, **details: object) -> None:
         """Add an entry. An entry of a failure has `"success": false`."""
         entry = {
