@@ -232,13 +232,9 @@ async def _git_tree(home: Path) -> str:
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(own_objects),
         }
-        (folder / "ignored").write_bytes(await _ignored(home))
-        settings = [
-            f"core.excludesFile={folder / 'ignored'}",
-            "core.looseCompression=0",
-            "core.splitIndex=false",
-        ]
-        without = [f":(exclude,top,glob)**/{path}/**" for path in _OWN_STATE]
+        settings = ["core.looseCompression=0", "core.splitIndex=false"]
+        left_out = [*(f"{one}/**" for one in (*_OWN_STATE, *_junk())), *_junk()]
+        without = [f":(exclude,top,glob)**/{one}" for one in left_out]
         await git(home, "add", "--all", "--", ":/", *without, settings=settings, environment=environment)
         tracked = [f":(top,glob)**/{path}/**" for path in _OWN_STATE]
         remove = ("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *tracked)
@@ -250,21 +246,10 @@ async def _path(home: Path, name: str) -> Path:
     return home / await git(home, "rev-parse", "--git-path", name)
 
 
-async def _ignored(home: Path) -> bytes:
-    """The user's own ignore patterns, and those of files that tools leave behind."""
-    try:
-        own = Path(await git(home, "config", "--type=path", "--get", "core.excludesFile"))
-    except GitError:  # not set
-        config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  raises for no home
-        own = Path(config) / "git" / "ignore"
-    text = b""
-    with suppress(OSError, ValueError):
-        text = (home / own).read_bytes() + b"\n"
-    return text + _junk().encode()
-
-
-def _junk() -> str:
-    return (files("orchestrator.git") / "junk.gitignore").read_text("utf-8")
+def _junk() -> list[str]:
+    """The names of files and folders that tools leave behind."""
+    lines = (files("orchestrator.git") / "junk.gitignore").read_text("utf-8").splitlines()
+    return [line.rstrip("/") for line in lines if line and not line.startswith("#")]
 
 
 def _quoted(path: Path) -> str:
@@ -274,7 +259,7 @@ def _quoted(path: Path) -> str:
 
 
 async def _hash_of_files(home: Path) -> str:
-    junk = [line.rstrip("/") for line in (*_junk().splitlines(), ".git") if line and not line.startswith("#")]
+    junk = [*_junk(), ".git"]
     digest = hashlib.sha256()
     for folder, inner, names in os.walk(home):
         await anyio.lowlevel.checkpoint()  # a caller's deadline holds between two folders
