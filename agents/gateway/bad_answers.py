@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from agents.gateway import wire
-from agents.gateway.errors import error_body
+from agents.gateway.call import error_body
 from agents.gateway.listeners import client_gone, line_of
 from agents.gateway.misbehave import Body, ConnectionFault, Cut, Hang, Misbehave
 from agents.gateway.script import StopReason

@@ -9,9 +9,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
-from agents.gateway.call import Call
+from agents.gateway.call import Call, error_body
 from agents.gateway.conversation import ModelRequest, RequestError, read_request
-from agents.gateway.errors import error_body
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
 from agents.gateway.misbehave import Misbehave
 from agents.gateway.position import Due, Position, ReplyPart, position

@@ -10,8 +10,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, GatewayMode, caller_path, read_address
-from agents.gateway.errors import error_body
+from agents.gateway.call import (
+    COUNT_TOKENS,
+    MESSAGES,
+    TRACES,
+    Call,
+    GatewayMode,
+    caller_path,
+    error_body,
+    read_address,
+)
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal

@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import anyio
 
-from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, caller_path
-from agents.gateway.errors import Refusal, wrong_path
+from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, Refusal, caller_path, wrong_path
 from agents.gateway.forward.meter import Tokens, usd
 from agents.gateway.forward.upstream import token_in
 from state.settings.records import Model

@@ -13,7 +13,7 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from agents.gateway.errors import Refusal
+from agents.gateway.call import Refusal
 from agents.gateway.forward.callers import CallerSession, refused
 from agents.gateway.forward.meter import Meter
 from agents.gateway.forward.upstream import Pair, to_client

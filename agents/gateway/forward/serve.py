@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from agents.gateway.call import Call
-from agents.gateway.errors import Refusal, wrong_path
+from agents.gateway.call import Call, Refusal, wrong_path
 from agents.gateway.forward.callers import Callers, CallerSession, names_in
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.passing import Passing, Sent

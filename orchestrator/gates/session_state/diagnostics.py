@@ -40,7 +40,6 @@ _FILE = "diagnostic.jsonl"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _OFF = ("", "0", "false", "no", "off")
-_PATTERN_SIGN = re.compile(rb"[\\*?\[]")
 _OWN = ("sq.toml", ".claude/power-steering.yaml")  # where a project configures the checks of its sessions
 
 
@@ -200,7 +199,7 @@ def steering_folder(project: Path, settings: SteeringSettings) -> Path:
     folder = sessions_folder(project, settings)
     if not settings.state_dir:
         with suppress(OSError, SqError, ValueError):  # a read-only .git does not matter
-            _ignore_locally(top_of(project).resolve(), folder)
+            _ignore_locally(top_of(project), folder)
     return folder
 
 
@@ -228,16 +227,14 @@ def _rotate(path: Path, more: int) -> None:
             newer.replace(older)
 
 
-def _ignore_locally(project: Path, folder: Path) -> None:
-    """Add `folder` to the `info/exclude` of the checkout that the project is in, once."""
-    root = next((each for each in (project, *project.parents) if (each / ".git").exists()), None)
-    if root is None:
+def _ignore_locally(top: Path, folder: Path) -> None:
+    """Add `folder` to the `info/exclude` of the checkout with this top, if it is one, once."""
+    if not (top / ".git").exists():
         return
-    exclude = _git_folder(root / ".git") / "info" / "exclude"
-    relative = os.fsencode((project / DEFAULT_FOLDER).relative_to(root).as_posix())
-    pattern = b"/" + _PATTERN_SIGN.sub(rb"\\\g<0>", relative) + b"/"
+    exclude = _git_folder(top / ".git") / "info" / "exclude"
+    pattern = f"/{DEFAULT_FOLDER.as_posix()}/".encode()
     old = read_small(exclude) if exclude.exists() else b""
-    if pattern in old.splitlines() or b"\n" in relative:
+    if pattern in old.splitlines():
         return
     exclude.parent.mkdir(exist_ok=True)
     with locked(folder / ".exclude"):

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from upstreams import BODY, Api, answers, forwarding, head, piece, streams
 
-from agents.gateway.errors import Refusal
+from agents.gateway.call import Refusal
 from agents.gateway.forward.callers import Account
 from agents.gateway.forward.meter import Tokens, dearest, usd
 from state.records.calls import Usage
