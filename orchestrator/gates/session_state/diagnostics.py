@@ -19,7 +19,6 @@ from state.atomic_files import (
     locked,
     open_private,
     read_small,
-    sync_file,
     write_errors,
 )
 from state.errors import SqError
@@ -142,7 +141,7 @@ def _tell_listeners(operation: str, entry: Mapping[str, object]) -> None:
     structlog.wrap_logger(logging.getLogger(name), processors=[line]).debug(operation, **entry)
 
 
-def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync: bool = False) -> None:
+def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S) -> None:
     """Append a value as one line, in one write under the file's lock, with the separators of `json.dumps`.
 
     A file that would grow beyond `LOG_BYTES` becomes `NAME.1`, and that one `NAME.2`. `LOG_FILES` are kept. A
@@ -156,7 +155,7 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
         line = f"{json.dumps(value, default=str)}\n".encode()
     except (ValueError, RecursionError) as error:
         raise WriteFailedError(f"a line for {path} is no JSON: {error}", final=True) from error
-    with locked(path, wait_s=wait_s, sync=sync), write_errors(f"{path} could not be added to"):
+    with locked(path, wait_s=wait_s, sync=False), write_errors(f"{path} could not be added to"):
         _rotate(path, len(line))
         with open_private(path, "a+") as file:
             size = os.fstat(file.fileno()).st_size
@@ -165,8 +164,6 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
             if os.write(file.fileno(), line) != len(line):
                 file.truncate(size)
                 raise WriteFailedError(f"{path} could be added to in part only. Is the disk full?")
-            if sync:
-                sync_file(file.fileno(), path)
 
 
 def log_files(folder: Path) -> list[Path]:
