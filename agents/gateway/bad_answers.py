@@ -13,8 +13,7 @@ from starlette.types import Receive, Scope, Send
 from agents.gateway import wire
 from agents.gateway.call import error_body
 from agents.gateway.listeners import client_gone, line_of
-from agents.gateway.misbehave import Body, ConnectionFault, Cut, Hang, Misbehave
-from agents.gateway.script import StopReason
+from agents.gateway.script import Body, ConnectionFault, Cut, Hang, Misbehave, StopReason
 
 _READ = 0.2  # seconds for the client to read the beginning before a cut, as its reaction depends on that
 _NO_JSON = '{"type": "message", "content": [{"type": "te'

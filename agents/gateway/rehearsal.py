@@ -12,9 +12,16 @@ from agents.gateway.bad_answers import bad_answer
 from agents.gateway.call import Call, error_body
 from agents.gateway.conversation import ModelRequest, RequestError, read_request
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
-from agents.gateway.misbehave import Misbehave
 from agents.gateway.position import Due, Position, ReplyPart, position
-from agents.gateway.script import Expectation, Scenario, ScriptReply, Values, fill_reply, unfilled_paths
+from agents.gateway.script import (
+    Expectation,
+    Misbehave,
+    Scenario,
+    ScriptReply,
+    Values,
+    fill_reply,
+    unfilled_paths,
+)
 
 _BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
 _SHOWN = 4  # remaining replies that a message about a missing one lists

@@ -11,7 +11,7 @@ from orchestrator.gates.promises.evidence import evidence_now, promise_base
 from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
 from orchestrator.gates.promises.store import PromiseStore
 from orchestrator.gates.stop_gate.hook import facts_of
-from orchestrator.gates.stop_gate.steps import STEPS, Priority
+from orchestrator.gates.stop_gate.order import STEPS, Priority
 from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 
