@@ -25,25 +25,17 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
-from agents.access import RehearsalConnection
-from agents.caller import Caller
 from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
-from agents.make import make_platform
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
 from agents.process.sandbox.needs import GatewaySocket
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
-from agents.session.exchange import Listener
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
-from agents.session.session import open_session
-from agents.session.tools import ITERATION_DONE, SIGNALS
-from benchmarks.rehearsed import clocked_gateway
-from state.ids import new_session_id
-from state.records.calls import CallEnd
-from state.roles import Role
-from state.settings.presets import usual_settings
+from agents.session.tools import ITERATION_DONE
+from benchmarks.rehearsed import clocked_gateway, run_of, worker_at
+from state.journal.store import Journal
 from state.settings.records import Sandbox
 
 PAIRS = 7
@@ -74,72 +66,34 @@ def scenario() -> Scenario:
     )
 
 
-async def timed(
-    repository: Path, level: SandboxLevel, number: int, variables: dict[str, str]
-) -> SessionTiming:
+async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTiming:
     """Run one session and return its times."""
-    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
-        root = Path(folder)
-        async with clocked_gateway(scenario(), root) as (gateway, clock):
-            gateway.listen_on(root / "socket")
-            connection = RehearsalConnection(
-                gateway=gateway,
-                config_dir=root / "claude",
-                gateway_socket=GatewaySocket(path=root / "socket", port=gateway.port),
-            )
-            began = await _session(connection, repository, root, level, number, variables)
+    boundary = SandboxPolicy(
+        choice=CHOICES[level],
+        environ=os.environ,
+        own_processes=detect_containment() is not Containment.NAMESPACES,
+        programs=(find_cli(), Path(sys.executable)),
+    )
+    with tempfile.TemporaryDirectory(prefix="sq-") as name:
+        folder = Path(name)
+        async with clocked_gateway(scenario(), folder) as (gateway, clock):
+            gateway.listen_on(folder / "socket")
+            socket = GatewaySocket(path=folder / "socket", port=gateway.port)
+            run_folder = folder / "run"
+            run_folder.mkdir()
+            with Journal(run_folder) as journal:
+                run = run_of(
+                    journal, run_folder, gateway, repository, folder, boundary=boundary, socket=socket
+                )
+                began = time.perf_counter()
+                async with worker_at(run, "bench", number, repository) as talk:
+                    call = await talk.exchange(1, "Work.")
+                if failure := call.failure:
+                    sys.exit(f"the session in {level} failed: {failure}")
     (served,) = clock.served.values()
     arrived = [one.arrived for one in served]
     gaps = [later - earlier for earlier, later in pairwise(arrived)]
     return SessionTiming(first=arrived[0] - began, call=median(gaps))
-
-
-async def _session(
-    connection: RehearsalConnection,
-    repository: Path,
-    root: Path,
-    level: SandboxLevel,
-    number: int,
-    variables: dict[str, str],
-) -> float:
-    """Run the session, and return when it began."""
-    containment = detect_containment()
-    choice = CHOICES[level]
-    boundary = SandboxPolicy(
-        choice=choice,
-        environ=os.environ,
-        own_processes=containment is not Containment.NAMESPACES,
-        programs=(find_cli(), Path(sys.executable)),
-    )
-    platform = make_platform(
-        connection,
-        cli=find_cli(),
-        run_folder=root,
-        containment=containment,
-        settings=usual_settings("low"),
-        boundary=boundary,
-        environ=os.environ,
-        hidden=(),
-    )
-    (root / "temporary").mkdir()
-    caller = Caller(role=Role.WORKER, task="bench", attempt=number)
-    spec = platform.session(
-        caller,
-        workspace=repository,
-        system="Work.",
-        signals=SIGNALS[Role.WORKER],
-        session_id=new_session_id(),
-        resume=False,
-        cost_before_usd=0.0,
-        temporary=root / "temporary",
-        variables=variables,
-    )
-    began = time.perf_counter()
-    async with open_session(spec, Listener()) as session:
-        result = await session.exchange("Work.")
-    if result.end not in {CallEnd.SIGNALLED, CallEnd.COMPLETED}:
-        sys.exit(f"the session in {level} ended as {result.end}: {result.detail}")
-    return began
 
 
 def key_hits() -> int:
@@ -156,7 +110,7 @@ async def costs(repository: Path) -> dict[str, float]:
         order = (
             (SandboxLevel.OFF, SandboxLevel.WHOLE) if number % 2 else (SandboxLevel.WHOLE, SandboxLevel.OFF)
         )
-        times = {level: await timed(repository, level, number + 1, {}) for level in order}
+        times = {level: await timed(repository, level, number + 1) for level in order}
         if number:  # the first pair warms the caches
             firsts.append(times[SandboxLevel.WHOLE].first / times[SandboxLevel.OFF].first)
             calls.append(times[SandboxLevel.WHOLE].call / times[SandboxLevel.OFF].call)

@@ -25,7 +25,6 @@ from typing import Any
 import anyio
 import httpx2
 
-from agents.gateway.forward.callers import Terms
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
@@ -78,7 +77,7 @@ async def _measured(size: int) -> tuple[float, float, bool]:
     async with listening(_api) as api, httpx2.AsyncClient(trust_env=False) as client:
         upstream = Upstream(base_url=api.base_url, headers={"x-api-key": "benchmark"})
         async with serve_forward(upstream, run_id="benchmark") as gateway:
-            with gateway.opened(Terms(caller=("worker", "t1", "1"), model=MODEL)) as caller:
+            with gateway.admit(("worker", "t1", "1"), MODEL) as caller:
                 for number in range(CALLS):
                     for through in (False, True):
                         url = caller.url if through else api.base_url

@@ -38,8 +38,7 @@ from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.port import room_of
 from agents.caller import Caller
-from agents.gateway.misbehave import Hang, Misbehave
-from agents.gateway.script import Scenario, ScriptReply
+from agents.gateway.script import Hang, Misbehave, Scenario, ScriptReply
 from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered

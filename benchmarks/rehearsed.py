@@ -26,7 +26,8 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.policy import no_boundary
+from agents.process.sandbox.needs import GatewaySocket
+from agents.process.sandbox.policy import SandboxPolicy, no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
@@ -251,14 +252,23 @@ async def clocked_gateway(scenario: Scenario, folder: Path) -> AsyncIterator[tup
 
 
 def run_of(
-    journal: Journal, run_folder: Path, gateway: Gateway, repository: Path, worktrees: Path, *, base: str = ""
+    journal: Journal,
+    run_folder: Path,
+    gateway: Gateway,
+    repository: Path,
+    worktrees: Path,
+    *,
+    base: str = "",
+    boundary: SandboxPolicy | None = None,
+    socket: GatewaySocket | None = None,
 ) -> Run:
-    """Return a run that has started, with its events in `journal`, without a sandbox."""
+    """Return a run that has started, with its events in `journal`. Without a boundary it has no sandbox."""
     containment, environ = detect_containment(), os.environ
+    boundary = boundary or no_boundary(environ)
     config_dir = run_folder / "claude"
     config_dir.mkdir(exist_ok=True)
     settings = usual_settings("medium")
-    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir)
+    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
     started = RunStarted(
         run_id=RUN,
         spec_name="spec.md",
@@ -281,12 +291,12 @@ def run_of(
         run_folder=run_folder,
         containment=containment,
         settings=settings,
-        boundary=no_boundary(environ),
+        boundary=boundary,
         environ=environ,
         hidden=(run_folder,),
     )
     places = Worktrees(started=started)
-    run = composed(Recorder(journal), run_folder, platform, places, no_boundary(environ), environ)
+    run = composed(Recorder(journal), run_folder, platform, places, boundary, environ)
     run.record(started)
     return run
 
@@ -303,7 +313,7 @@ async def worker_at(
         AttemptStarted(task_id=task, attempt=1, session_id=session, tree=tree),
     )
     temporary = workspace.with_name(f"{workspace.name}-temporary")
-    temporary.mkdir()
+    temporary.mkdir(exist_ok=True)
     about: dict[str, Any] = {"task_id": task, "attempt": attempt}
     spec_for = partial(worker_session, run.platform, **about, workspace=workspace, temporary=temporary)
     questions = QuestionBus(run, task).callback

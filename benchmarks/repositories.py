@@ -138,14 +138,14 @@ def _look(name: str) -> ProjectResult:
         folder = Path(temporary) / "project"
         folder.mkdir()
         skeleton = all_skeletons()[name](folder)
-        commit(folder)
+        base = commit(folder)
         commands = [one.command for one in detect(folder)]
         found = any(_runners(folder, one) == _runners(folder, skeleton.command) for one in commands)
         lacking = [tool for tool in skeleton.tools if shutil.which(tool) is None]
         if lacking or skeleton.packages or not skeleton.runs_here:
             why = f"not run: {', '.join(lacking or skeleton.packages or ['its tools are not to be had'])}"
             return ProjectResult(skeleton=skeleton, found=found, ran=False, told=why)
-        view, own = anyio.run(_baseline, folder)
+        view, own = anyio.run(_baseline, folder, base)
         return _judged(skeleton, found, view, own)
 
 
@@ -171,7 +171,7 @@ def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Proje
     )
 
 
-async def _baseline(folder: Path) -> tuple[RunView, float]:
+async def _baseline(folder: Path, base: str) -> tuple[RunView, float]:
     """Take the baseline like a run. Returns it and its seconds without the commands."""
     run_folder = folder.parent / "state" / "runs" / "20260101-000000-bench"
     run_folder.mkdir(parents=True)
@@ -179,17 +179,12 @@ async def _baseline(folder: Path) -> tuple[RunView, float]:
     async with serve_scenario(nothing, run_id=RUN, ledger=run_folder / "ledger") as gateway:
         with Journal(run_folder) as journal:
             worktrees = folder.parent / "worktrees"
-            run = run_of(journal, run_folder, gateway, folder, worktrees, base=commit_of(folder))
+            run = run_of(journal, run_folder, gateway, folder, worktrees, base=base)
             began = time.monotonic()
             await take_baseline(run)
             own = time.monotonic() - began - run.commands.seconds
             await remove_scratch_worktrees(run)
     return run.view, own
-
-
-def commit_of(folder: Path) -> str:
-    """The commit of a repository's main branch."""
-    return (folder / ".git" / "refs" / "heads" / "main").read_text().strip()
 
 
 def _print(one: ProjectResult) -> None:

@@ -1,20 +1,16 @@
-"""Journals and processes of `benchmarks.views`: a writer, the page, the terminal, the report."""
+"""Journals and processes of `benchmarks.views`: a writer, the page, the report."""
 
 import gzip
 import os
-import pty
 import re
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from fcntl import ioctl
 from pathlib import Path
 from statistics import quantiles
 
@@ -122,30 +118,6 @@ def p95_ms(stored: dict[int, float], seen: dict[int, float]) -> float:
         first = min(first, seen.get(number, first))
         waits.append((first - stored[number]) * 1000)
     return quantiles(waits, n=20)[-1]
-
-
-@contextmanager
-def terminal(command: list[str]) -> Iterator[None]:
-    """Run a program in a terminal 120 wide and 40 high, and read what it writes."""
-    master, slave = pty.openpty()
-    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    process = subprocess.Popen(command, env=environment(), stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-
-    def drain() -> None:
-        with suppress(OSError):  # the program has ended
-            while os.read(master, 65536):
-                pass
-
-    thread = threading.Thread(target=drain)
-    thread.start()
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(20)
-        thread.join()
-        os.close(master)
 
 
 _BATCH = 200

@@ -45,9 +45,8 @@ from benchmarks.view_processes import (
     environment,
     made_run,
     report_figures,
-    terminal,
 )
-from benchmarks.watching import live
+from benchmarks.watching import drained, live
 
 GOALS = {
     "overview_s": 1.0,
@@ -155,7 +154,7 @@ def _watchers(run: MadeRun) -> Iterator[AbstractContextManager[object]]:
     yield _pages(run)
     place = ["--state-dir", str(run.state)]
     for _ in range(_TERMINALS):
-        yield terminal([*SQ, "watch", run.run_id, *place])
+        yield drained([*SQ, "watch", run.run_id, *place])
     for _ in range(_LOGS):
         yield _log([*SQ, "logs", run.run_id, "--follow", *place])
 

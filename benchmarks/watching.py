@@ -1,6 +1,6 @@
 """`sq watch` in a pseudo-terminal: its first frame, its cost, its delay from a commit to the terminal.
 
-The runs are made by `tests/language/large_runs.py`, the terminal by `tests/language/terminal.py`.
+The terminal is that of `tests/language/terminal.py`.
 """
 
 import json
@@ -10,27 +10,48 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.view_processes import MAKER, ROOT, SQ, MadeRun, environment, made_run
+
 sys.path.insert(0, str(ROOT / "tests"))
 
-_runs: Any = import_module("language.large_runs")
 _terminals: Any = import_module("language.terminal")
-_RUN_ID: str = _runs.RUN_ID
-
 _SENT = re.compile(rb"message (\d+) sent at ([0-9.]+)")
-_WRITER = ROOT / "tests" / "language" / "large_runs.py"
 _KEYS = "jjjkkk123456" * 6
 
 
-def _watch(state: Path) -> Any:  # noqa: ANN401  of the tests' language, which has no types
-    return _terminals.Terminal(
-        *_terminals.SQ, "watch", _RUN_ID, "--state-dir", str(state), columns=120, lines=40
-    )
+def _terminal(command: Sequence[str]) -> Any:  # noqa: ANN401  of the tests' language, which has no types
+    return _terminals.Terminal(*command, columns=120, lines=40)
+
+
+def _watch(run: MadeRun) -> Any:  # noqa: ANN401
+    return _terminal([*SQ, "watch", run.run_id, "--state-dir", str(run.state)])
+
+
+@contextmanager
+def drained(command: Sequence[str]) -> Iterator[None]:
+    """Run a program in a terminal, and read what it writes."""
+    over = threading.Event()
+
+    def drain() -> None:
+        while not over.is_set():
+            terminal.read(0.1)
+
+    with _terminal(command) as terminal:
+        thread = threading.Thread(target=drain)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
 
 def _read_for(terminal: Any, seconds: float) -> None:  # noqa: ANN401
@@ -54,10 +75,10 @@ def _used_s(terminal: Any) -> float:  # noqa: ANN401
 
 def first_frame(state: Path) -> tuple[float, float]:
     """Return the seconds until the first frame at 100,000 events: on the wall, and of a processor."""
-    _runs.write(state / "runs" / _RUN_ID, _runs.many_events(100_000))
+    run = made_run(state, events=100_000)
     times: list[tuple[float, float]] = []
     for _ in range(3):
-        with _watch(state) as terminal:
+        with _watch(run) as terminal:
             terminal.until("merged")
             times.append((time.monotonic() - terminal.started, _used_s(terminal)))
             terminal.press("q")
@@ -68,24 +89,15 @@ def first_frame(state: Path) -> tuple[float, float]:
 
 def live(state: Path, *, count: int, pause_s: float) -> dict[str, float]:
     """Return delays from commits to the terminal, and the share of a core that they cost."""
-    _runs.write(state / "runs" / _RUN_ID, _runs.twelve_tasks())
-    with _watch(state) as terminal:
+    with _watch(made_run(state)) as terminal:
         terminal.until("merged")
         terminal.press("j")
         _read_for(terminal, 1.0)
-        command = [
-            sys.executable,
-            str(_WRITER),
-            str(state),
-            "--storm",
-            str(count),
-            "--pause",
-            str(pause_s),
-            "--on",
-        ]
+        storm = ["--storm", str(count), "--pause", str(pause_s), "--on"]
+        command = [sys.executable, str(MAKER), str(state), *storm]
         delays: list[float] = []
         seen: set[bytes] = set()
-        writer = subprocess.Popen(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)
+        writer = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
         before, began, done = 0.0, 0.0, 0
         while writer.poll() is None or time.monotonic() - began < count * pause_s:
             terminal.read(0.005)
@@ -105,8 +117,7 @@ def live(state: Path, *, count: int, pause_s: float) -> dict[str, float]:
 
 def keys_p95_ms(state: Path) -> float:
     """Return how long a key takes until the screen changes, while a storm of events goes on."""
-    _runs.write(state / "runs" / _RUN_ID, _runs.many_events(20_000))
-    with _watch(state) as terminal:
+    with _watch(made_run(state, events=20_000)) as terminal:
         terminal.until("merged")
         _read_for(terminal, 1.0)
         delays = []
@@ -123,14 +134,12 @@ def keys_p95_ms(state: Path) -> float:
 
 def idle_share(state: Path) -> float:
     """Return the share of a core of a view of a run whose process does nothing for a while."""
-    command = [sys.executable, str(_WRITER), str(state), "--hold", "20"]
-    with subprocess.Popen(
-        command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
-    ) as holder:
-        while not (state / "runs" / _RUN_ID / "journal.db").exists():
+    command = [sys.executable, str(MAKER), str(state), "--hold", "20"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL) as holder:
+        while not (found := list((state / "runs").glob("*/journal.db"))):
             time.sleep(0.05)
         time.sleep(2.0)
-        with _watch(state) as terminal:
+        with _watch(MadeRun(state=state, run_id=found[0].parent.name)) as terminal:
             terminal.until("merged")
             _read_for(terminal, 1.5)
             share = _share(terminal, 10.0)

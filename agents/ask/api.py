@@ -25,9 +25,6 @@ class ApiAsker:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def __repr__(self) -> str:
-        return f"<ApiAsker {self._connection}>"
-
     async def ask(self, ask: Ask) -> Reply:
         """As `Asker`. The first question of a rehearsal imports the SDK, in a thread: it takes long."""
         if "anthropic" not in sys.modules:

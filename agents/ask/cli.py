@@ -35,9 +35,6 @@ class CliAsker:
         self._launcher = launcher
         self._workspace = workspace
 
-    def __repr__(self) -> str:
-        return f"<CliAsker {self._connection}>"
-
     async def ask(self, ask: Ask) -> Reply:
         """As `Asker`."""
         began = time.monotonic()

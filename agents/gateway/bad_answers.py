@@ -11,23 +11,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from agents.gateway import wire
-from agents.gateway.errors import error_body
-from agents.gateway.listeners import line_of
-from agents.gateway.misbehave import Body, ConnectionFault, Cut, Hang, Misbehave
-from agents.gateway.script import StopReason
+from agents.gateway.call import error_body
+from agents.gateway.listeners import client_gone, line_of
+from agents.gateway.script import Body, ConnectionFault, Cut, Hang, Misbehave, StopReason
 
-_ERRORS = {  # the API's own names
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    504: "timeout_error",
-    529: "overloaded_error",
-}
-_SERVER_ERRORS = 500  # from here on the error is the server's
 _READ = 0.2  # seconds for the client to read the beginning before a cut, as its reaction depends on that
 _NO_JSON = '{"type": "message", "content": [{"type": "te'
 _STREAM, _JSON = "text/event-stream", "application/json"
@@ -126,18 +113,16 @@ class _Performance(Response):
 async def _gone(receive: Receive, seconds: float) -> bool:
     """Whether the client goes away within `seconds`."""
     with anyio.move_on_after(seconds):
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await client_gone(receive)
         return True
     return False
 
 
 def _error(misbehave: Misbehave, status: int) -> Response:
-    usual = "api_error" if status >= _SERVER_ERRORS else "invalid_request_error"
     text = misbehave.message or f"sq rehearsal: status {status}, as the scenario asks"
     after = misbehave.retry_after
     headers = {} if after is None else {"retry-after": str(after)}
-    return JSONResponse(error_body(text, _ERRORS.get(status, usual)), status_code=status, headers=headers)
+    return JSONResponse(error_body(text, status), status_code=status, headers=headers)
 
 
 def _malformed(*, stream: bool) -> Iterator[Step]:

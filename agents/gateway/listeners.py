@@ -9,8 +9,10 @@ from pathlib import Path
 import anyio
 import uvicorn
 from anyio.abc import TaskGroup
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from agents.concurrency import task_group
 
 _HOST = "127.0.0.1"
 _GRACE = 1  # seconds that open requests get when the server ends
@@ -106,21 +108,19 @@ class Listeners:
 @asynccontextmanager
 async def listening(app: ASGIApp) -> AsyncIterator[Listeners]:
     """Serve `app` until the block ends. An exception from the block is raised as it is, not in a group."""
-    failure: BaseException | None = None
     with ExitStack() as sockets:
-        try:
-            async with anyio.create_task_group() as tasks:
-                listeners = Listeners(app, tasks, sockets)
-                try:
-                    yield listeners
-                finally:
-                    listeners.end()
-        except BaseExceptionGroup as group:
-            if len(group.exceptions) > 1:
-                raise
-            failure = group.exceptions[0]
-    if failure is not None:
-        raise failure
+        async with task_group() as tasks:
+            listeners = Listeners(app, tasks, sockets)
+            try:
+                yield listeners
+            finally:
+                listeners.end()
+
+
+async def client_gone(receive: Receive) -> None:
+    """Wait until the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class _Port:

@@ -9,14 +9,19 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
-from agents.gateway.call import Call
+from agents.gateway.call import Call, error_body
 from agents.gateway.conversation import ModelRequest, RequestError, read_request
-from agents.gateway.errors import error_body
 from agents.gateway.ledger import Answered, Ledger, LedgerLine
-from agents.gateway.misbehave import Misbehave
-from agents.gateway.placeholders import fill_reply, unfilled_paths
 from agents.gateway.position import Due, Position, ReplyPart, position
-from agents.gateway.script import Expectation, Scenario, ScriptReply, Values
+from agents.gateway.script import (
+    Expectation,
+    Misbehave,
+    Scenario,
+    ScriptReply,
+    Values,
+    fill_reply,
+    unfilled_paths,
+)
 
 _BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
 _SHOWN = 4  # remaining replies that a message about a missing one lists

@@ -10,8 +10,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from agents.gateway.misbehave import Misbehave
-from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Expectation, Misbehave, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from state.errors import UsageError
 
 __all__ = ["Scenario", "ScenarioError", "load_scenario"]

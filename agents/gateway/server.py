@@ -10,8 +10,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agents.gateway.call import COUNT_TOKENS, MESSAGES, TRACES, Call, GatewayMode, caller_path, read_address
-from agents.gateway.errors import error_body
+from agents.gateway.call import (
+    COUNT_TOKENS,
+    MESSAGES,
+    TRACES,
+    Call,
+    GatewayMode,
+    caller_path,
+    error_body,
+    read_address,
+)
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
@@ -30,9 +38,6 @@ class Gateway:
         self._base_urls: dict[str, str] = {}
         self._run_id = run_id
         self._rehearsal = rehearsal
-
-    def __repr__(self) -> str:
-        return f"<Gateway {self._listeners.base_url} run={self._run_id} problems={len(self.problems)}>"
 
     @property
     def problems(self) -> list[str]:
@@ -84,7 +89,7 @@ def app_of(mode: GatewayMode) -> Starlette:
     async def endpoint(request: Request) -> Response:
         address = read_address(request.scope["raw_path"])
         if request.method != "POST":
-            return JSONResponse(error_body(_ONLY_POST, "not_found_error"), status_code=404)
+            return JSONResponse(error_body(_ONLY_POST, 404), status_code=404)
         try:
             body = await request.body()
         except ClientDisconnect:  # the client was killed while it was asking

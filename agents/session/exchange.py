@@ -47,22 +47,6 @@ class Unanswered:
 OnQuestions = Callable[[str, Mapping[str, Any]], Awaitable[tuple[Answer, ...] | Unanswered]]
 
 
-def _ignore_message(message: Message) -> None:
-    del message
-
-
-def _take_signal(name: str, payload: str) -> None:
-    del name, payload
-
-
-def _ignore_refusal(tool: str, reason: str) -> None:
-    del tool, reason
-
-
-def _ignore_difference(difference: "Difference") -> None:
-    del difference
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """The cost of a session by Claude Code and by the gateway, in USD. `cut` answers count at the most."""
@@ -82,11 +66,11 @@ class Listener:
     Claude Code.
     """
 
-    on_message: Callable[[Message], None] = _ignore_message
-    on_signal: Callable[[str, str], str | None] = _take_signal
-    on_refusal: Callable[[str, str], None] = _ignore_refusal
+    on_message: Callable[[Message], None] = field(default=lambda _message: None)
+    on_signal: Callable[[str, str], str | None] = field(default=lambda _name, _payload: None)
+    on_refusal: Callable[[str, str], None] = field(default=lambda _tool, _reason: None)
     on_question_callback: OnQuestions | None = None
-    on_difference: Callable[[Difference], None] = _ignore_difference
+    on_difference: Callable[[Difference], None] = field(default=lambda _difference: None)
 
 
 class SandboxAround(Protocol):

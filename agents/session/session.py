@@ -45,9 +45,6 @@ class Session:
     def __init__(self, actor: "_Actor") -> None:
         self._actor = actor
 
-    def __repr__(self) -> str:
-        return f"<Session {self._actor.spec.role} {self.session_id} {'over' if self.is_over else 'open'}>"
-
     @property
     def session_id(self) -> str:
         """The conversation's id."""

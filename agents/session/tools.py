@@ -199,7 +199,6 @@ class SignalTool:
     description: str
     model: type[BaseModel] | None
     schema: dict[str, Any] | None = None
-    recorded: str = "Recorded."
 
 
 _EARLIER = _object(
@@ -326,7 +325,7 @@ def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
                 return {"content": [{"type": "text", "text": _problems(signal, error)}], "is_error": True}
         if refusal := on_signal(signal.name, payload):
             return {"content": [{"type": "text", "text": refusal}], "is_error": True}
-        return {"content": [{"type": "text", "text": signal.recorded}]}
+        return {"content": [{"type": "text", "text": "Recorded."}]}
 
     schema = signal.schema or (signal.model.model_json_schema() if signal.model else {})
     return SdkMcpTool(name=signal.name, description=signal.description, input_schema=schema, handler=handle)

@@ -13,7 +13,6 @@ from agents.transcript.records import (
     BackgroundEnded,
     CallMade,
     CallReturned,
-    Compacted,
     Piece,
     PlanMode,
     Speaker,
@@ -103,8 +102,6 @@ def _pieces(kind: str, entry: Mapping[str, object]) -> Iterator[Piece]:
             yield from _from_attachment(mapping(entry.get("attachment")))
         case "queue-operation":  # a notice is queued before the model gets it
             yield from notices(string(entry.get("content")))
-        case "system" if entry.get("subtype") == "compact_boundary":
-            yield Compacted()
         case _:
             return
 
@@ -120,7 +117,7 @@ def _from_assistant(entry: Mapping[str, object]) -> Iterator[Piece]:
             yield Utterance(speaker=Speaker.INJECTED if made_up else Speaker.ASSISTANT, text=text)
         elif part.get("type") == "tool_use":
             name, given = string(part.get("name")), mapping(part.get("input"))
-            yield CallMade(id=string(part.get("id")), tool=name, input=given, cwd=string(entry.get("cwd")))
+            yield CallMade(id=string(part.get("id")), tool=name, input=given)
 
 
 def _from_user(entry: Mapping[str, object]) -> Iterator[Piece]:

@@ -17,7 +17,6 @@ from agents.transcript.records import (
     BackgroundEnded,
     CallMade,
     CallReturned,
-    Compacted,
     Piece,
     PlanMode,
     Speaker,
@@ -63,7 +62,7 @@ def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
     folder = path.with_suffix("") / "subagents"
     while True:
         try:
-            left_out, entries, skipped = _window(path, tail_bytes)
+            left_out, entries = _window(path, tail_bytes)
         except (OSError, ValueError) as error:  # ValueError: a path with a null byte
             raise TranscriptError(
                 f"cannot read the transcript {path}: {error}. Name the .jsonl file of a session"
@@ -76,8 +75,6 @@ def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
                 transcript,
                 session_id=next((entry.session_id for entry in told if entry.session_id), ""),
                 cwd=next((entry.cwd for entry in told if entry.cwd), ""),
-                skipped_lines=skipped,
-                sidechain_lines=len(entries) - len(told),
                 left_out_bytes=left_out,
             )
         tail_bytes = max(tail_bytes, 1) * _WIDEN
@@ -120,11 +117,10 @@ def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Tra
     return replace(transcript, turns=(*transcript.turns[:-1], told))
 
 
-def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLine], int]:
-    """Return the bytes left out, the entries of the lines after them, and the number of useless lines."""
+def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLine]]:
+    """Return the bytes left out, and the entries of the lines after them. Useless lines are passed over."""
     entries: list[TranscriptLine] = []
     seen: set[str] = set()
-    skipped = 0
     with path.open("rb") as file:
         left_out = 0
         if tail_bytes is not None and (start := file.seek(0, os.SEEK_END) - max(tail_bytes, 0)) > 0:
@@ -133,13 +129,11 @@ def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLin
         else:
             file.seek(0)
         for line in file:
-            entry = entry_of(line) if line.strip() else TranscriptLine()
-            if entry is None:
-                skipped += 1
-            elif not entry.uuid or entry.uuid not in seen:
+            entry = entry_of(line)
+            if entry and (not entry.uuid or entry.uuid not in seen):
                 seen.add(entry.uuid)
                 entries.append(entry)
-    return left_out, entries, skipped
+    return left_out, entries
 
 
 def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
@@ -147,7 +141,7 @@ def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
     turns: list[tuple[Utterance | None, list[Utterance | str]]] = []
     calls: dict[str, ToolCall] = {}
     ended: list[BackgroundEnded] = []
-    plan_mode, compactions = False, 0
+    plan_mode = False
     for piece in pieces:
         match piece:
             case Utterance(opens=True):
@@ -155,7 +149,7 @@ def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
             case Utterance():
                 _newest(turns).append(piece)
             case CallMade() if piece.id not in calls:
-                calls[piece.id] = ToolCall(id=piece.id, tool=piece.tool, input=piece.input, cwd=piece.cwd)
+                calls[piece.id] = ToolCall(id=piece.id, tool=piece.tool, input=piece.input)
                 _newest(turns).append(piece.id)
             case CallReturned() if call := calls.get(piece.id):
                 inner = _inner(piece, subagents)
@@ -166,15 +160,13 @@ def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
                 ended.append(piece)
             case PlanMode():
                 plan_mode = piece.on
-            case Compacted():
-                compactions += 1
             case _:  # a call written twice, a result whose call lies before the window
                 pass
     told = tuple(
         Turn(number=number, opener=opener, items=tuple(_resolved(items, calls)))
         for number, (opener, items) in enumerate(turns, start=1)
     )
-    return Transcript(turns=told, ended=tuple(ended), plan_mode=plan_mode, compactions=compactions)
+    return Transcript(turns=told, ended=tuple(ended), plan_mode=plan_mode)
 
 
 def _newest(turns: list[tuple[Utterance | None, list[Utterance | str]]]) -> list[Utterance | str]:

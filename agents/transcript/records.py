@@ -32,7 +32,6 @@ class CallMade:
     id: str
     tool: str
     input: Mapping[str, object] = field(default_factory=dict)
-    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +64,7 @@ class PlanMode:
     on: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted:
-    """From here on the model has a summary of everything before. The file keeps it whole."""
-
-
-Piece = Utterance | CallMade | CallReturned | BackgroundEnded | PlanMode | Compacted
+Piece = Utterance | CallMade | CallReturned | BackgroundEnded | PlanMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +92,6 @@ class ToolCall:
     tool: str
     input: Mapping[str, object] = field(default_factory=dict)
     result: ToolResult | None = None
-    cwd: str = ""
     inner: tuple["ToolCall", ...] = ()
 
 
@@ -126,9 +119,7 @@ class Turn:
 class Transcript:
     """A session, newest turn last.
 
-    `skipped_lines` could not be used (no JSON objects, half a line). `sidechain_lines` belong to subagents
-    and are in no turn. `left_out_bytes` come before the window that was read. `cwd` is the folder in which
-    the session began.
+    `left_out_bytes` come before the window that was read. `cwd` is the folder in which the session began.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -136,9 +127,6 @@ class Transcript:
     cwd: str = ""
     ended: tuple[BackgroundEnded, ...] = ()
     plan_mode: bool = False
-    compactions: int = 0
-    skipped_lines: int = 0
-    sidechain_lines: int = 0
     left_out_bytes: int = 0
 
 

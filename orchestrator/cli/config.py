@@ -21,7 +21,7 @@ def command() -> None:
 @command.command("show", short_help="Show every setting with its value and where it came from.")
 @click.argument("run", required=False, shell_complete=options.complete_runs)
 @options.state_dir
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     """Show every setting with its value and its source, and the presets and prices of your own.
 
@@ -45,9 +45,8 @@ def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
     from orchestrator.views.run.held_settings import held_lines, held_settings
     from state.journal.store import JournalReader
-    from state.paths import StateFolder
 
-    folder = StateFolder(options.state_folder_of(state_dir)).find(name)
+    folder = options.run_folder_of(name, state_dir)
     with JournalReader(folder) as journal:
         held = held_settings(journal.read())
     if as_json:

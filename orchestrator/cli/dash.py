@@ -1,7 +1,5 @@
 """`sq dash`: a page in the browser that follows the runs of this repository."""
 
-import os
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,7 +68,7 @@ def command(
         )
     state = StateFolder(options.state_folder_of(state_dir))
     path = f"/run/{state.find(run).name}" if run else "/"
-    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    again = options.again(state_dir)
     place = PageAddress(host=host, port=port, allowed=allowed)
     sessions = Sessions(sessions_file(state.root))
     anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
@@ -121,15 +119,8 @@ async def _report(folder: Path) -> str:
 
 
 async def _made_report(folder: Path) -> str:
+    from orchestrator.cli.report import read_for_report
     from orchestrator.cli.version import sq_version
-    from orchestrator.git.pinned import recorded_git
-    from orchestrator.git.pinned_config import trusting
-    from orchestrator.views.report.reading import read_run
     from orchestrator.views.report.rendering import Format, rendered
-    from state.redaction.places import known_in_git
-    from state.redaction.redactor import redactor
 
-    redact = redactor(os.environ, known_in_git(Path.cwd())).known
-    with trusting(recorded_git(folder)):
-        run = await read_run(folder, redact=redact)
-    return rendered(run, Format.HTML, version=sq_version())
+    return rendered(await read_for_report(folder), Format.HTML, version=sq_version())

@@ -20,9 +20,8 @@ def command(run: str | None, as_json: bool, state_dir: Path | None) -> int:
     from orchestrator.views.models.decisions import decision_lines, decisions_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader
-    from state.paths import StateFolder
 
-    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    folder = options.run_folder_of(run, state_dir)
     with JournalReader(folder) as journal:
         decisions = decisions_of(fold(journal.read()))
     if as_json:

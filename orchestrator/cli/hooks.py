@@ -1,4 +1,7 @@
-"""`sq hooks`: install the stop gate into Claude Code's settings, and remove it."""
+"""`sq hooks`: install the stop gate into Claude Code's settings, and remove it.
+
+`sq hook`, which Claude Code calls, is here for `--help`: `__main__` answers a hook before this is read.
+"""
 
 import os
 import shlex
@@ -90,7 +93,7 @@ def uninstall(scope: str) -> int:
 
 @command.command("status", short_help="Show where the gate is installed.")
 @_scope_option("Show this scope alone.", default=None)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 def status(scope: str | None, as_json: bool) -> int:
     """Show for each scope whether the stop gate is installed and would run, and its problems.
 
@@ -167,3 +170,22 @@ def _warn(found: "Sequence[HookState]") -> None:
 
     for warning in warnings_of(found):
         say(f"warning: {warning}", error=True)
+
+
+@click.group("hook", short_help="Answer a hook of Claude Code (`sq hooks install` sets it up).")
+def hook() -> None:
+    """Answer a hook of Claude Code: its JSON on stdin, the answer on stdout."""
+
+
+@hook.command("stop", short_help="Say whether a session of Claude Code may stop.")
+@click.option("--power-steering", is_flag=True, help="Check with power steering too: a model, or rules.")
+@click.option("--shared", is_flag=True, help="For shared settings: silent if another hook took the stop.")
+def stop(power_steering: bool, shared: bool) -> None:
+    """Say whether the session may stop: nothing or a message on stdout allows it, a decision holds it.
+
+    The exit code is always 0.
+    """
+    from orchestrator.gates.stop_gate import entry
+
+    del power_steering, shared  # `entry` reads the command line itself
+    entry.main()

@@ -31,13 +31,12 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from state.journal.store import JournalReader
-    from state.paths import StateFolder
 
     if prompts and follow:
         raise click.UsageError(
             "--prompts shows whole calls and cannot --follow them. Leave one of the two out"
         )
-    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    folder = options.run_folder_of(run, state_dir)
     with JournalReader(folder) as journal, trusting(recorded_git(folder)):
         if prompts:
             _show_prompts(journal, as_json=as_json)

@@ -16,7 +16,7 @@ from state.outcome import Outcome
 if TYPE_CHECKING:
     from agents.session.exchange import OpenTransport
 
-# name → (module, the line that `sq --help` shows)
+# name → (module, the line that `sq --help` shows). The command in it is `command`, or named after a colon
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
     "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
@@ -30,7 +30,7 @@ COMMANDS = {
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
     "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),
-    "hook": ("hook", "Answer a hook of Claude Code (`sq hooks install` sets it up)."),
+    "hook": ("hooks:hook", "Answer a hook of Claude Code (`sq hooks install` sets it up)."),
     "clean": ("clean.command", "Remove worktrees, branches and state of runs that are over."),
     "doctor": ("doctor.command", "Check whether sq can work on this machine, with advice."),
     "config": ("config", "Show every setting with its value and where it came from."),
@@ -56,8 +56,10 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"orchestrator.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = module.command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(
+            importlib.import_module(f"orchestrator.cli.{module}"), name or "command"
+        )
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -23,6 +23,9 @@ state_dir = click.option(
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Events as JSON Lines on stdout, nothing else there."
 )
+json_object = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
+)
 plain = click.option("--plain", is_flag=True, help="Plain lines, also on a terminal.")
 
 
@@ -70,11 +73,27 @@ def state_folder_of(given: Path | None) -> "Path":
     return (repository_here() or Path.cwd()) / ".sq"
 
 
+def run_folder_of(run: str | None, state_dir: Path | None) -> Path:
+    """The folder of the run with this id, or a beginning or end of it. None: the newest run.
+
+    Raises:
+        UsageError: there is none, or several fit.
+    """
+    from state.paths import StateFolder
+
+    return StateFolder(state_folder_of(state_dir)).find(run)
+
+
+def again(state_dir: Path | None) -> str:
+    """The option for a further command about the same state folder, with a space before it, or ""."""
+    return f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+
+
 def following(run_folder: Path) -> tuple[str, ...]:
     """The commands that follow a run from another terminal in this folder."""
     state = run_folder.parents[1]
-    again = "" if state == state_folder_of(None) else f" --state-dir {shlex.quote(str(state))}"
-    return tuple(f"sq {viewer} {run_folder.name.rpartition('-')[2]}{again}" for viewer in _VIEWERS)
+    where = again(None if state == state_folder_of(None) else state)
+    return tuple(f"sq {viewer} {run_folder.name.rpartition('-')[2]}{where}" for viewer in _VIEWERS)
 
 
 def repository_here() -> Path | None:

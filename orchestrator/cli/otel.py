@@ -29,9 +29,8 @@ def command(run: str | None, state_dir: Path | None, follow: bool) -> int:
     """
     from orchestrator.telemetry.spans import spans_in
     from state.journal.store import JournalReader
-    from state.paths import StateFolder
 
-    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    folder = options.run_folder_of(run, state_dir)
     collector, address = _collector()
     try:
         with JournalReader(folder) as journal:

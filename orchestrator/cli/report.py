@@ -55,17 +55,19 @@ def command(
     look yourself, what it cost and how to check it. The html is one file without scripts that loads nothing.
     RUN is an id, or an unambiguous beginning or end of one.
     """
+    import anyio
+
     from orchestrator.cli.version import sq_version
     from orchestrator.views.report.rendering import COMPARING, Format, rendered
-    from state.paths import StateFolder
 
     wanted = Format(format_)
     if since and wanted not in COMPARING:
         raise click.UsageError(f"--since works with {', '.join(sorted(COMPARING))}, and not with {wanted}")
-    state = StateFolder(options.state_folder_of(state_dir))
-    folder = state.find(run)
-    earlier = _read(state.find(since)) if since else None
-    text = rendered(_read(folder), wanted, version=sq_version(), with_paths=paths, earlier=earlier)
+    folder = options.run_folder_of(run, state_dir)
+    before = options.run_folder_of(since, state_dir) if since else None
+    earlier = anyio.run(read_for_report, before) if before else None
+    read = anyio.run(read_for_report, folder)
+    text = rendered(read, wanted, version=sq_version(), with_paths=paths, earlier=earlier)
     if str(output) == _STDOUT or (output is None and wanted is not Format.HTML):
         say_document(text)
         return 0
@@ -75,9 +77,8 @@ def command(
     return 0
 
 
-def _read(folder: Path) -> "RunRead":
-    import anyio
-
+async def read_for_report(folder: Path) -> "RunRead":
+    """Read a run for its report, with the git settings that it recorded, and without known secrets."""
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.report.reading import read_run
@@ -85,12 +86,8 @@ def _read(folder: Path) -> "RunRead":
     from state.redaction.redactor import redactor
 
     redact = redactor(os.environ, known_in_git(Path.cwd())).known
-
-    async def read() -> "RunRead":
-        with trusting(recorded_git(folder)):
-            return await read_run(folder, redact=redact)
-
-    return anyio.run(read)
+    with trusting(recorded_git(folder)):
+        return await read_run(folder, redact=redact)
 
 
 def _write(file: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 Reads journals and imports little: it has to be quick (`benchmarks.start_up`).
 """
 
-import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -17,13 +16,14 @@ from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from orchestrator.views.models.summary import RunSummary
+    from state.journal.events import Event
     from state.journal.view import RunView
 
 
 @click.command("status", short_help="Show the runs of this repository, or one run.")
 @click.argument("run", required=False, shell_complete=options.complete_runs)
 @options.state_dir
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     """Show the runs of this repository, newest first, or the tasks, questions, checks and outcome of RUN.
 
@@ -32,7 +32,7 @@ def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     from state.paths import StateFolder
 
     state = StateFolder(options.state_folder_of(state_dir))
-    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    again = options.again(state_dir)
     if run is not None:
         _show_one(state.find(run), again, as_json=as_json)
     else:
@@ -47,21 +47,11 @@ def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool)
     if not (folders or as_json):
         say(f"no runs yet in {root}. Begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
         return
-    summaries = [_summary(folder, again) for folder in folders]
+    summaries = [summary_in(folder, again) for folder in folders]
     if as_json:
         say_json({"state_dir": str(root), "runs": summaries})
     else:
         say(*overview_lines(summaries))
-
-
-def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.models.summary import RunState, RunSummary
-    from state.errors import JournalError
-
-    try:
-        return _looked_at(folder, again)[1]
-    except JournalError as error:  # one damaged run does not hide the others
-        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
@@ -69,7 +59,7 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.run.details import detail_lines, details_of
 
-    view, summary = _looked_at(folder, again)
+    view, summary = looked_at(folder, again)
     with trusting(recorded_git(folder)):
         details = details_of(view, summary, options=again)
     if as_json:
@@ -78,12 +68,32 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
         say(*detail_lines(details))
 
 
-def _looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
+def looked_at(
+    folder: Path, options: str, *, without: "tuple[type[Event], ...]" = ()
+) -> "tuple[RunView, RunSummary]":
+    """A run as its journal tells it, and its summary. `options` are for commands in there.
+
+    Raises:
+        JournalError: the journal is damaged.
+        UsageError: there is none.
+    """
     from orchestrator.views.models.summary import summary_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader, is_active
 
     with JournalReader(folder) as journal:
-        view = fold(journal.read())
-    now = datetime.now(UTC)
-    return view, summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)
+        view = fold(journal.read(without=without))
+    active, now = partial(is_active, folder), datetime.now(UTC)
+    return view, summary_of(view, folder.name, is_active=active, now=now, options=options)
+
+
+def summary_in(folder: Path, options: str) -> "RunSummary":
+    """The summary of a run in a list. A damaged one does not hide the others."""
+    from orchestrator.views.models.summary import RunState, RunSummary
+    from state.errors import JournalError, UsageError
+    from state.journal.events import MessageReceived
+
+    try:
+        return looked_at(folder, options, without=(MessageReceived,))[1]
+    except (JournalError, UsageError) as error:
+        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))

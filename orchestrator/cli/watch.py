@@ -1,9 +1,7 @@
 """`sq watch`: a run on the whole screen of a terminal, in a process of its own that only reads."""
 
 import os
-import shlex
 import sys
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +42,7 @@ def command(run: str | None, all_runs: bool, at: int | None, state_dir: Path | N
             "`sq watch` needs a terminal. Without one, use `sq status` or `sq logs --follow`"
         )
     state = StateFolder(options.state_folder_of(state_dir))
-    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    again = options.again(state_dir)
     if all_runs:
         return _show(partial(_list, state, again))
     return _show(partial(_open, _chosen(state, run), again, at))
@@ -80,16 +78,8 @@ def _open(folder: Path, again: str, at: int | None, app: "WatchApp") -> "Screen[
     following.load()
     isolated = ["-I"] if sys.flags.isolated else []  # as the launcher of a checkout does
     state = str(folder.parents[1])
-    report = [
-        sys.executable,
-        *isolated,
-        "-m",
-        "orchestrator.cli",
-        "report",
-        folder.name,
-        "--state-dir",
-        state,
-    ]
+    sq = [sys.executable, *isolated, "-m", "orchestrator.cli"]
+    report = [*sq, "report", folder.name, "--state-dir", state]
     return RunScreen(following, options=again, at=at, report=report)
 
 
@@ -105,6 +95,7 @@ def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
 
 def _summaries(state: "StateFolder", again: str, known: "_Known") -> "list[RunSummary]":
     """The runs, newest first. A run without a process is read again only if its journal has changed."""
+    from orchestrator.cli.status import summary_in
     from state.journal.store import is_active, journal_file
 
     found = []
@@ -114,7 +105,7 @@ def _summaries(state: "StateFolder", again: str, known: "_Known") -> "list[RunSu
         stamp = (_changed_at(file), _changed_at(file.with_name(f"{file.name}-wal")), is_active(folder))
         before, summary = known.get(run_id, (None, None))
         if summary is None or stamp != before or stamp[-1]:
-            summary = _summary(folder, again)
+            summary = summary_in(folder, again)
             known[run_id] = (stamp, summary)
         found.append(summary)
     return found
@@ -125,19 +116,3 @@ def _changed_at(file: Path) -> int:
         return file.stat().st_mtime_ns
     except OSError:
         return 0
-
-
-def _summary(folder: Path, again: str) -> "RunSummary":
-    from orchestrator.views.models.summary import RunState, RunSummary, summary_of
-    from state.errors import JournalError, UsageError
-    from state.journal.events import MessageReceived
-    from state.journal.fold.fold import fold
-    from state.journal.store import JournalReader, is_active
-
-    try:
-        with JournalReader(folder) as journal:
-            view = fold(journal.read(without=(MessageReceived,)))
-    except (JournalError, UsageError) as error:  # one damaged run does not hide the others
-        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
-    now = datetime.now(UTC)
-    return summary_of(view, folder.name, is_active=partial(is_active, folder), now=now, options=again)

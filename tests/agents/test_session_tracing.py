@@ -8,7 +8,7 @@ import pytest
 from agents.access import Connection, ForwardConnection, KeyConnection, LoginConnection
 from agents.api_key import ApiKey
 from agents.caller import Caller
-from agents.gateway.forward.callers import Callers, Terms
+from agents.gateway.forward.callers import Callers
 from agents.make import make_platform
 from agents.process.containment import Containment
 from agents.process.sandbox.policy import no_boundary
@@ -108,9 +108,9 @@ def test_the_users_own_variables_of_telemetry_do_not_reach_a_session(tmp_path: P
 
 
 def test_a_pass_tells_a_session_where_its_spans_go_only_if_telemetry_is_on() -> None:
-    terms = Terms(caller=("worker", "t", "1"), model=model_named("haiku"))
-    with Callers("r", traces=True).opened(terms, "http://127.0.0.1:1") as session:
+    terms = "http://127.0.0.1:1", ("worker", "t", "1"), model_named("haiku")
+    with Callers("r", traces=True).opened(*terms) as session:
         assert session.environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == f"{session.url}/v1/traces"
         assert session.environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] == f"x-api-key={session.token}"
-    with Callers("r").opened(terms, "http://127.0.0.1:1") as session:
+    with Callers("r").opened(*terms) as session:
         assert set(session.environment) == {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"}

@@ -85,7 +85,7 @@ def test_a_session_knows_where_it_began_and_who_it_is():
     transcript = read("work")
     assert transcript.cwd == "/project"
     assert transcript.session_id == "9515867c-e879-4a02-a6e3-d4082c859893"
-    assert (transcript.skipped_lines, transcript.left_out_bytes, transcript.compactions) == (0, 0, 0)
+    assert transcript.left_out_bytes == 0
 
 
 def test_feedback_of_a_hook_opens_a_turn_that_is_not_the_users():
@@ -153,7 +153,6 @@ def test_commands_are_the_users_and_what_they_bring_along_is_injected():
         "API Error: 400",
     ):
         assert words in injected
-    assert transcript.compactions == 1
 
 
 def test_a_notice_of_a_background_task_is_no_prompt():
@@ -188,7 +187,7 @@ def test_plan_mode_is_what_was_said_of_it_last(written):
 def test_lines_of_a_subagent_in_the_same_file_stand_in_no_turn(written):
     path = written(user("Go.", promptSource="sdk"), assistant(text("I wrote x."), isSidechain=True))
     transcript = read_transcript(path)
-    assert (transcript.turns[0].texts, transcript.sidechain_lines) == ((), 1)
+    assert transcript.turns[0].texts == ()
 
 
 def test_prompts_of_older_versions_lose_the_reminders_in_them(written):
@@ -203,14 +202,20 @@ def test_half_a_line_at_the_end_costs_only_itself(written):
     path = written(user("Go.", promptSource="sdk"), assistant(text("Done.")), '{"type":"assis')
     transcript = read_transcript(path)
     assert transcript.turns[-1].texts == ("Done.",)
-    assert transcript.skipped_lines == 1
 
 
-def test_lines_of_no_use_are_counted_and_unknown_kinds_passed_over(written):
-    path = written(
-        "\n", "nonsense\n", "[1]\n", '{"type": 3}\n', line(type="brand-new"), '{"type":"api-request', "\n"
+def test_lines_of_no_use_and_unknown_kinds_are_passed_over(written):
+    useless = (
+        "\n",
+        "nonsense\n",
+        "[1]\n",
+        '{"type": 3}\n',
+        line(type="brand-new"),
+        '{"type":"api-request',
+        "\n",
     )
-    assert read_transcript(path).skipped_lines == 3
+    transcript = read_transcript(written(*useless, user("Go.", promptSource="sdk")))
+    assert openers(transcript) == [(Speaker.USER, "Go.")]
 
 
 def test_fields_of_other_types_are_passed_over(written):
@@ -219,7 +224,7 @@ def test_fields_of_other_types_are_passed_over(written):
         line(type="assistant", message={"content": [{"type": "tool_use", "id": 1, "name": {}, "input": "x"}]}),
         line(type="attachment", attachment=[]), line(type="queue-operation", content=7),
     )  # fmt: skip
-    assert read_transcript(path).skipped_lines == 0
+    assert not any(turn.texts for turn in read_transcript(path).turns)
 
 
 def test_an_empty_file_is_an_empty_session_and_a_missing_one_is_an_error(tmp_path, written):
@@ -282,7 +287,6 @@ def test_any_prefix_of_a_session_is_read(path, share):
         cut.write_bytes(data[: int(len(data) * share)])
         transcript = read_transcript(cut)
         facts_of(transcript)
-        assert transcript.skipped_lines <= 1
         assert len(rendered(transcript, 900)) <= 900
 
 
@@ -294,7 +298,7 @@ def test_the_end_of_a_long_file_is_read_by_whole_lines(written):
     transcript = read_transcript(path, tail_bytes=1000)
     assert transcript.turns[-1].opener.text == "prompt 999"
     assert 0 < len(transcript.turns) < 20
-    assert transcript.skipped_lines == 0
+    assert all(turn.opener.text.startswith("prompt ") for turn in transcript.turns)
     assert transcript.left_out_bytes > path.stat().st_size - 1000
 
 

@@ -7,55 +7,39 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 
 import anyio
 
-from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, caller_path
-from agents.gateway.forward import refusals
+from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS, Call, Refusal, caller_path, wrong_path
 from agents.gateway.forward.meter import Tokens, usd
-from agents.gateway.forward.refusals import Refusal
 from agents.gateway.forward.upstream import token_in
 from state.settings.records import Model
 
 _AGENT = b"x-claude-code-agent-id"  # sent with the requests of a sub-agent
 _FULL_NAME = "claude-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What one session may do. `tools` are the typed tools that its first request has to offer its model.
-
-    `cap_usd` None is no limit. `caller` is role, task and attempt.
-    """
-
-    caller: tuple[str, str, str]
-    model: Model
-    tools: tuple[str, ...] = ()
-    cap_usd: float | None = None
+_USED_UP = 402
 
 
 class CallerSession:
-    """One session's pass, and what came of its calls."""
+    """One session's pass for a model, and what came of its calls."""
 
-    def __init__(self, terms: Terms, *, url: str, token: str, traces: bool = False) -> None:
+    def __init__(
+        self, model: Model, *, caller: str, tools: tuple[str, ...], account: "Account", url: str, traces: bool
+    ) -> None:
         self.url = url
-        self.token = token
-        self.caller = "/".join(terms.caller)
-        self.account = Account(terms.cap_usd)
+        self.token = f"sqk_{secrets.token_urlsafe(32)}"
+        self.caller = caller
+        self.model = model  # whose prices count
+        self.account = account
         self.ended = anyio.Event()
         self.lacking = ""
         self.exhausted = ""
         self.partial_calls = 0
         self.resets_at: float | None = None
         self._traces = traces
-        self._model = terms.model
-        self._pinned = terms.model.id if terms.model.id.startswith(_FULL_NAME) else ""
-        self._tools = terms.tools
-        self._checked = not terms.tools
-
-    def __repr__(self) -> str:
-        return f"<CallerSession {self.caller} ${self.spent_usd:.4f}>"
+        self._pinned = model.id if model.id.startswith(_FULL_NAME) else ""
+        self._tools = tools
+        self._checked = not tools
 
     @property
     def spent_usd(self) -> float:
@@ -72,11 +56,6 @@ class CallerSession:
             **(spans if self._traces else {}),
         }
 
-    @property
-    def model(self) -> Model:
-        """The model whose prices count."""
-        return self._model
-
     def allow(self, call: Call, model: str, offered: set[str]) -> None:
         """Check the model of a request, and the tools of the first one.
 
@@ -84,14 +63,21 @@ class CallerSession:
             Refusal: another model, or typed tools are missing.
         """
         if self.lacking:
-            raise refusals.tools_missing(self.lacking.split(", "))
+            raise self._tools_missing()
         self.allow_model(model)
         if self._checked or any(name == _AGENT for name, _ in call.headers):
             return
         if missing := [name for name in self._tools if name not in offered]:
             self.lacking = ", ".join(missing)
-            raise refusals.tools_missing(missing)
+            raise self._tools_missing()
         self._checked = True
+
+    def _tools_missing(self) -> Refusal:
+        return Refusal(
+            f"the first request of this session does not offer its model {self.lacking}. "
+            "sq ends this session and starts it again",
+            403,
+        )
 
     def allow_model(self, model: str) -> None:
         """Check the model of a request.
@@ -100,12 +86,17 @@ class CallerSession:
             Refusal: it is another one.
         """
         if not model or (self._pinned and model != self._pinned):
-            raise refusals.wrong_model(model, self._pinned or self._model.id)
+            allowed = self._pinned or self.model.id
+            raise Refusal(
+                f"this session may use the model {allowed}, and the request names {model or 'none'}. "
+                f"Ask {allowed}, or choose another model for the role (`sq run --model`)",
+                403,
+            )
         self._pinned = self._pinned or model  # an alias that Claude Code resolves
 
     def settle(self, tokens: Tokens, *, partial: bool) -> None:
         """Add the cost of a call."""
-        self.account.spent_usd += usd(tokens, self._model)
+        self.account.spent_usd += usd(tokens, self.model)
         self.partial_calls += partial
 
 
@@ -118,11 +109,24 @@ class Callers:
         self._open: set[CallerSession] = set()
 
     @contextmanager
-    def opened(self, terms: Terms, base_url: str) -> Iterator[CallerSession]:
-        """Provide a pass that is good while the block runs. Its calls under way end with it."""
-        url = base_url + caller_path(self._run_id, terms.caller)
-        token = f"sqk_{secrets.token_urlsafe(32)}"
-        session = CallerSession(terms, url=url, token=token, traces=self._traces)
+    def opened(
+        self,
+        base_url: str,
+        caller: tuple[str, str, str],
+        model: Model,
+        tools: tuple[str, ...] = (),
+        cap_usd: float | None = None,
+    ) -> Iterator[CallerSession]:
+        """Provide a pass that is good while the block runs. Its calls under way end with it.
+
+        `caller` is role, task and attempt. `tools` are typed tools that its first request has to offer its
+        model. `cap_usd` None is no limit.
+        """
+        url, account = base_url + caller_path(self._run_id, caller), Account(cap_usd)
+        name = "/".join(caller)
+        session = CallerSession(
+            model, caller=name, tools=tools, account=account, url=url, traces=self._traces
+        )
         self._open.add(session)
         try:
             yield session
@@ -139,15 +143,19 @@ class Callers:
         token = token_in(call.headers).encode()
         found = [one for one in self._open if hmac.compare_digest(one.token.encode(), token)]
         if not found:
-            raise refusals.wrong_token()
+            raise Refusal(
+                "this token is not valid. It is good for one session of an sq run and ends with it. "
+                "Use your own key at the API's own address",
+                401,
+            )
         if call.run_id != self._run_id or found[0].caller != call.caller:
-            raise refusals.wrong_path(f"/{call.run_id}/{call.caller}")
+            raise wrong_path(f"/{call.run_id}/{call.caller}")
         return found[0]
 
 
 def refused(error: Refusal, session: CallerSession) -> Refusal:
     """Return the refusal, after noting in the session that its budget is used up."""
-    if error.kind == "billing_error":
+    if error.status == _USED_UP:
         session.exhausted = str(error)
     return error
 
@@ -190,5 +198,9 @@ class Account:
         if self._cap is None:
             return True
         if self.spent_usd >= self._cap:
-            raise refusals.used_up(self.spent_usd, self._cap)
+            raise Refusal(
+                f"this session's share of the budget, ${self._cap:.2f}, is used up (${self.spent_usd:.2f} "
+                "spent). Give the run a larger one (`sq resume RUN --budget USD`)",
+                _USED_UP,
+            )
         return not self._held or self.spent_usd + self._held + usd <= self._cap

@@ -13,12 +13,11 @@ import anyio
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from agents.gateway.forward import refusals
+from agents.gateway.call import Refusal
 from agents.gateway.forward.callers import CallerSession, refused
 from agents.gateway.forward.meter import Meter
-from agents.gateway.forward.refusals import Refusal
 from agents.gateway.forward.upstream import Pair, to_client
-from agents.gateway.listeners import line_of
+from agents.gateway.listeners import client_gone, line_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -60,7 +59,7 @@ class Passing(Response):
         with line.unattended():
             error: Refusal | _Cut | None = None
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_until, lambda: _gone(receive), tasks.cancel_scope)
+                tasks.start_soon(_until, lambda: client_gone(receive), tasks.cancel_scope)
                 tasks.start_soon(_until, self._session.ended.wait, tasks.cancel_scope)
                 try:
                     await self._passed(send)
@@ -71,7 +70,7 @@ class Passing(Response):
                 await refused(error, self._session).response()(scope, receive, send)
             elif error or (self._session.ended.is_set() and not self._over):
                 line.drop()
-                await _gone(receive)
+                await client_gone(receive)
 
     async def _passed(self, send: Send) -> None:
         sent, account = self._sent, self._session.account
@@ -104,7 +103,10 @@ class Passing(Response):
         except httpx2.HTTPError as error:
             if self._began:
                 raise _Cut from error
-            raise refusals.unreachable(sent.url, str(error) or repr(error)) from error
+            why = str(error) or repr(error)
+            raise Refusal(
+                f"{sent.url} cannot be reached: {why}. Check the network and ANTHROPIC_BASE_URL", 502
+            ) from error
         except anyio.get_cancelled_exc_class():
             counted = counted or not self._began  # the client left, and the API may have begun
             raise
@@ -116,7 +118,12 @@ class Passing(Response):
         status, meter = response.status_code, self._sent.meter
         if status in _ELSEWHERE:
             self._began = True
-            raise refusals.sent_elsewhere(self._sent.url, response.headers.get("location", ""))
+            where = response.headers.get("location", "")[:200] or "nowhere"
+            raise Refusal(  # the key would go there too
+                f"{self._sent.url} redirects to {where}, and sq does not send the key there. "
+                "Set ANTHROPIC_BASE_URL to the final address",
+                400,
+            )
         self._session.resets_at = (
             None if status in _GOOD else reset_in(status, dict(response.headers), now=time.time())
         )
@@ -147,12 +154,6 @@ class _Cut(Exception):  # noqa: N818  not an error of ours
 async def _until(event: Callable[[], Awaitable[object]], scope: anyio.CancelScope) -> None:
     await event()
     scope.cancel()
-
-
-async def _gone(receive: Receive) -> None:
-    """Wait until the client has left."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 _BUCKETS = ("requests", "tokens", "input-tokens", "output-tokens")

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from agents.gateway.call import Call
-from agents.gateway.forward import refusals
-from agents.gateway.forward.callers import Callers, CallerSession, Terms, names_in
+from agents.gateway.call import Call, Refusal, wrong_path
+from agents.gateway.forward.callers import Callers, CallerSession, names_in
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.passing import Passing, Sent
-from agents.gateway.forward.refusals import Refusal
 from agents.gateway.forward.upstream import Upstream, client_for, to_upstream
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.server import app_of
@@ -30,28 +28,24 @@ if TYPE_CHECKING:
 class ForwardGateway:
     """The server for its users: passes for sessions, and sockets to listen on."""
 
-    def __init__(self, listeners: Listeners, callers: Callers, upstream: Upstream) -> None:
+    def __init__(self, listeners: Listeners, callers: Callers) -> None:
         self._listeners = listeners
         self._callers = callers
-        self._upstream = upstream
-
-    def __repr__(self) -> str:
-        return f"<ForwardGateway {self._listeners.base_url}>"
 
     @property
     def port(self) -> int:
         """The loopback port of all callers."""
         return self._listeners.port
 
-    def opened(self, terms: Terms) -> AbstractContextManager[CallerSession]:
-        """Provide a pass for one session, good while the block runs."""
-        return self._callers.opened(terms, self._listeners.base_url)
-
     def admit(
-        self, caller: tuple[str, str, str], model: Model, tools: tuple[str, ...], cap_usd: float | None
+        self,
+        caller: tuple[str, str, str],
+        model: Model,
+        tools: tuple[str, ...] = (),
+        cap_usd: float | None = None,
     ) -> AbstractContextManager[CallerSession]:
-        """As `opened`."""
-        return self.opened(Terms(caller=caller, model=model, tools=tools, cap_usd=cap_usd))
+        """Provide a pass for one session, good while the block runs (as `Callers.opened`)."""
+        return self._callers.opened(self._listeners.base_url, caller, model, tools, cap_usd)
 
     def listen_on(self, socket: Path) -> None:
         """Listen on a unix socket too, for sessions without a network. The token is the check there too."""
@@ -69,7 +63,7 @@ async def serve_forward(upstream: Upstream, *, run_id: str) -> AsyncIterator[For
         client_for(upstream) as client,
         listening(app_of(Forward(upstream, client, callers))) as listeners,
     ):
-        yield ForwardGateway(listeners, callers, upstream)
+        yield ForwardGateway(listeners, callers)
 
 
 class Forward:
@@ -113,13 +107,13 @@ class Forward:
             return error.response()
         traces = self._upstream.traces
         if traces is None:
-            return refusals.wrong_path(f"/{call.caller}/v1/traces").response()
+            return wrong_path(f"/{call.caller}/v1/traces").response()
         headers = to_upstream(call.headers, traces.headers)
         return Passing(session, Sent(client=self._client, url=traces.url, headers=headers, body=call.body))
 
     def stray(self, path: str) -> Response:
         """As `Mode`: HTTP 404."""
-        return refusals.wrong_path(path).response()
+        return wrong_path(path).response()
 
     def _sent(self, call: Call, *, meter: Meter | None = None, hold_usd: float = 0.0) -> Sent:
         return Sent(
@@ -139,11 +133,11 @@ def _read(body: bytes) -> dict[str, Any]:
         Refusal: it is no JSON object.
     """
     try:
-        found = json.loads(body)
+        found, why = json.loads(body), "it is no object"
     except (ValueError, RecursionError) as error:
-        raise refusals.not_a_request(str(error)) from error
+        found, why = None, str(error)
     if not isinstance(found, dict):
-        raise refusals.not_a_request("it is no object")
+        raise Refusal(f"not a Messages API request: {why}. Send a JSON object with a model", 400)
     return found
 
 

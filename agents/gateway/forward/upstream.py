@@ -14,7 +14,7 @@ from state.errors import UsageError
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
-API = "https://api.anthropic.com"
+BASE_URL, API = "ANTHROPIC_BASE_URL", "https://api.anthropic.com"
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _CONNECT_S, _READ_S, _WRITE_S = 10.0, 300.0, 60.0
 
@@ -46,18 +46,18 @@ class Upstream:
         return f"{self.base_url.rstrip('/')}/{'/'.join(endpoint)}{asked}"
 
 
-def check_address(base_url: str) -> str:
-    """Return the address if it can be asked.
+def address_in(environ: Mapping[str, str]) -> str:
+    """Return the address of the API: the user's own one, or Anthropic's.
 
     Raises:
         UsageError: it is no HTTP address.
     """
+    base_url = environ.get(BASE_URL) or API
     found = urlsplit(base_url)
     if found.scheme in {"http", "https"} and found.hostname:
         return base_url
     raise UsageError(
-        f'ANTHROPIC_BASE_URL is "{base_url}", which is no HTTP address. '
-        f"Set it to one, such as {API}, or unset it"
+        f'{BASE_URL} is "{base_url}", which is no HTTP address. Set it to one, such as {API}, or unset it'
     )
 
 

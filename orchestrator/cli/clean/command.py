@@ -1,7 +1,6 @@
 """`sq clean`: remove the remains of runs, but never work that exists nowhere else."""
 
 import os
-import shlex
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +33,7 @@ _FORCE = "Remove unmerged work too. It is kept under refs/sq-rescue/ first."
     help="Remove the stop gate's state of sessions without a stop for 30 days.",
 )
 @options.state_dir
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 def command(
     name: str | None, everything: bool, force: bool, sessions: bool, state_dir: Path | None, as_json: bool
 ) -> int:
@@ -58,7 +57,7 @@ def command(
     if name and everything:
         raise click.UsageError("--run cleans one run and --all every one. Leave one of the two out")
     state = StateFolder(options.state_folder_of(state_dir))
-    again = f" --state-dir {shlex.quote(str(state_dir))}" if state_dir else ""
+    again = options.again(state_dir)
     done = anyio.run(_clean, state, name, everything, force, again)
     refused = any(run.is_refused for run in done)
     if as_json:

@@ -1,7 +1,6 @@
 """`sq doctor`: checks whether sq can work on this machine and in this repository. It changes nothing."""
 
 import os
-import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +30,7 @@ from state.settings.config import load_config
 
 
 @click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+@options.json_object
 @options.state_dir
 def command(as_json: bool, state_dir: Path | None) -> int:
     """Check whether sq can work here: `ok`, `warn` or `fail`, with advice for each that is not ok.
@@ -184,7 +183,7 @@ async def _leftovers(root: Path, state: Path) -> DoctorCheck:
             " …" if len(runs) > _RUNS_NAMED else ""
         )
         found = f"{len(runs)} run(s) without state in {state} have left branches or worktrees: {named}"
-        where = f" --state-dir {shlex.quote(str(state))}" if state != root / ".sq" else ""
+        where = options.again(state if state != root / ".sq" else None)
         advice = (
             f"`sq clean --run {runs[0].run_id} --force{where}` removes them and keeps unmerged work under a "
             "ref. If their state is in another folder, name that with --state-dir"

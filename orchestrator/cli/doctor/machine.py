@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agents.access import is_signed_in
 from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
-from agents.gateway.forward.upstream import API, check_address
+from agents.gateway.forward.upstream import address_in
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
 from agents.process.sandbox.control_groups import limits_that_hold
@@ -103,7 +103,7 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCh
     name = "credentials"
     try:
         key = read_key(environ)
-        check_address(environ.get("ANTHROPIC_BASE_URL") or API)
+        address_in(environ)
     except UsageError as error:
         return fail(name, str(error), "correct that variable, or unset it")
     if key:

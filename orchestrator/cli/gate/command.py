@@ -6,14 +6,12 @@ from pathlib import Path
 
 import click
 
+from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
 
 _BLOCKED = 1  # exit code: the session would be held
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)
 explain_option = click.option("--explain", is_flag=True, help="Show every check and why.")
 project_option = click.option(
     "--project",
@@ -33,7 +31,7 @@ def command() -> None:
 @rules_option
 @explain_option
 @project_option
-@json_option
+@options.json_object
 def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
     """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
 
@@ -70,7 +68,7 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
 
 @command.command("considerations", short_help="Show the considerations for sessions.")
 @project_option
-@json_option
+@options.json_object
 def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that apply here: the shipped ones with the project's own changes."""
     from orchestrator.gates.power_steering.considerations import load_considerations
@@ -91,7 +89,7 @@ def considerations(project: Path | None, as_json: bool) -> int:
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Whose sessions (default: the repository around this folder).",
 )
-@json_option
+@options.json_object
 def usage(project: Path | None, as_json: bool) -> int:
     """Compute from the diagnostics of a project's sessions which source gave the verdicts, and how fast.
 

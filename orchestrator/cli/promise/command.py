@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orchestrator.cli.promise.options import (
-    InOrder,
-    checks_in_order,
-    json_option,
-    project_option,
-    session_option,
-)
+from orchestrator.cli import options
+from orchestrator.cli.promise.options import InOrder, checks_in_order, project_option, session_option
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
@@ -104,7 +99,7 @@ def create(
 
 @command.command("list", short_help="Show the promises of this project.")
 @project_option
-@json_option
+@options.json_object
 def list_(project: Path | None, as_json: bool) -> int:
     """Show every promise with its owner and its state, oldest first."""
     from orchestrator.views.gates.promises import promise_object, promises_lines
@@ -123,7 +118,7 @@ def list_(project: Path | None, as_json: bool) -> int:
 @command.command("show", short_help="Show a promise and its unmet criteria.")
 @click.argument("promise_id", metavar="ID")
 @project_option
-@json_option
+@options.json_object
 def show(promise_id: str, project: Path | None, as_json: bool) -> int:
     """Show the promise ID with its checks, and which of them are met on the present tree. Runs no command."""
     store = store_of(project)
@@ -160,7 +155,7 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
 @command.command("verify", short_help="Have every criterion checked, and close the promise if all are met.")
 @click.argument("promise_id", metavar="ID")
 @project_option
-@json_option
+@options.json_object
 def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
     """Check every criterion of the promise ID on the present tree. If all are met the promise is kept.
 

@@ -23,9 +23,6 @@ session_option = click.option(
     default="",
     help="The session (default: $CLAUDE_SESSION_ID, else $CLAUDE_CODE_SESSION_ID).",
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)
 
 
 class InOrder(click.Command):

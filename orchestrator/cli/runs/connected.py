@@ -9,12 +9,11 @@ from typing import TypeVar
 from agents.access import Connection, ForwardConnection, RehearsalConnection, find_connection
 from agents.api_key import ApiKey
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
-from agents.gateway.forward.upstream import Traces, Upstream
+from agents.gateway.forward.upstream import BASE_URL, Traces, Upstream, address_in
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket
 from agents.session.claude_code import find_cli
-from orchestrator.cli.runs.credentials import BASE_URL, address_in
 from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
 from state.settings.integrations import Telemetry

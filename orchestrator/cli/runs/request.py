@@ -10,8 +10,9 @@ from typing import Protocol, Self
 
 from anyio import to_thread
 
-from agents.access import Credentials
+from agents.access import Credentials, find_credentials
 from agents.api_key import ApiKey, read_key, take_key
+from agents.gateway.forward.upstream import address_in
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups
@@ -19,7 +20,6 @@ from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from agents.session.permissions import rule_names
-from orchestrator.cli.runs.credentials import credentials_of
 from orchestrator.cli.runs.flags import model_flags
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.steps import kept_folder
@@ -73,7 +73,7 @@ class RunEnvironment:
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
     no report is written. With `transport`, sessions are played in this process
-    (`agents.session.exchange.Start`).
+    (`agents.session.exchange.SessionStart`).
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -106,7 +106,10 @@ class RunEnvironment:
         Raises:
             UsageError: there are none, or the address of the API is none.
         """
-        return Credentials.REHEARSAL if rehearsed else credentials_of(self.key, self.environ)
+        if rehearsed:
+            return Credentials.REHEARSAL
+        address_in(self.environ)
+        return find_credentials(self.key, self.environ, cli=find_cli())
 
     def holding_back(self, names: Collection[str]) -> Self:
         """Return surroundings whose environment lacks these variables. `addresses` has their values.

@@ -60,9 +60,8 @@ def command(
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import GoOn, RunEnvironment
-    from state.paths import StateFolder
 
-    folder = StateFolder(options.state_folder_of(state_dir)).find(run)
+    folder = options.run_folder_of(run, state_dir)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
     go_on = GoOn(
         budget_usd=budget,

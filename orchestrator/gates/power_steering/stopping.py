@@ -19,12 +19,11 @@ MOST_IN_A_ROW = 5  # blocks
 class StopAnswer:
     """The answer to a stop. `message` is for the agent if it is blocked, else for people, and may be empty.
 
-    `let_go` says why a session that is not done may stop. The agent never sees it in advance.
+    A session that is not done may stop without progress. The agent never sees in advance when.
     """
 
     allows: bool
     message: str
-    let_go: str = ""
 
 
 def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: str) -> StopAnswer:
@@ -59,7 +58,7 @@ def _answered(store: SteeringStore, examination: Examination, prompt_id: str) ->
 def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
     told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
-    return StopAnswer(allows=True, message="\n".join(told), let_go=why)
+    return StopAnswer(allows=True, message="\n".join(told))
 
 
 def _unmet(examination: Examination) -> dict[str, str]:

@@ -65,14 +65,6 @@ class PromiseCriterion:
             )
 
 
-class EndedPromiseError(SqError):
-    """The action needs an open promise, and this one has ended."""
-
-
-class StrangersPromiseError(SqError):
-    """The action is reserved for the session that owns the promise, and another one asked."""
-
-
 class State(StrEnum):
     """The state of a promise."""
 
@@ -194,24 +186,23 @@ class Promise:
 
         Raises:
             UsageError: no reason, or a very long one.
-            EndedPromiseError: it has ended.
-            StrangersPromiseError: it is another session's.
+            SqError: it has ended, or is another session's.
         """
         if not reason.strip() or len(reason) > MOST_TEXT:
             raise UsageError(f"say in 1 to {MOST_TEXT} characters why {self.id} is cancelled")
         self.refuse_ended()
         if not self.belongs_to(session_id):
             asked = f"session {session_id!r}" if session_id else "no session"
-            raise StrangersPromiseError(
+            raise SqError(
                 f"{self.id} is of session {self.owner!r}, and {asked} asked. "
                 "The owner's id can be given with --session"
             )
         return replace(self, ended=State.CANCELLED, ended_at=now_text(), reason=reason)
 
     def refuse_ended(self) -> None:
-        """Raise `EndedPromiseError` if it has ended."""
+        """Raise `SqError` if it has ended."""
         if self.state is not State.OPEN:
-            raise EndedPromiseError(f"{self.id} is {self.state} since {self.ended_at}, so nothing changed")
+            raise SqError(f"{self.id} is {self.state} since {self.ended_at}, so nothing changed")
 
     def _definition(self) -> object:
         criteria = [[one.text, str(one.kind), one.target, one.deadline_s] for one in self.criteria]

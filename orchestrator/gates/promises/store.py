@@ -51,9 +51,6 @@ class PromiseStore:
             here = Path(os.path.realpath(here))
         return cls(next((each for each in (here, *here.parents) if os.path.exists(each / ".git")), here))  # noqa: PTH110  raises for no path
 
-    def __repr__(self) -> str:
-        return f"<PromiseStore {self.folder}>"
-
     def all(self) -> StoredPromises:
         """Read every promise and find the damaged files. Objects of other programs are left out."""
         promises: list[Promise] = []

@@ -19,7 +19,6 @@ from state.atomic_files import (
     locked,
     open_private,
     read_small,
-    sync_file,
     write_errors,
 )
 from state.errors import SqError
@@ -40,7 +39,6 @@ _FILE = "diagnostic.jsonl"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _OFF = ("", "0", "false", "no", "off")
-_PATTERN_SIGN = re.compile(rb"[\\*?\[]")
 _OWN = ("sq.toml", ".claude/power-steering.yaml")  # where a project configures the checks of its sessions
 
 
@@ -101,9 +99,6 @@ class Diagnostics:
         """The log in a folder: the session's folder, or the one that DIAGNOSTIC_LOG_DIR names."""
         return cls(folder / _FILE, session_id=session_id, debug=debug)
 
-    def __repr__(self) -> str:
-        return f"<Diagnostics {self.file}>"
-
     def log(self, operation: str, *, success: bool = True, **details: object) -> None:
         """Add an entry. An entry of a failure has `"success": false`."""
         entry = {
@@ -146,7 +141,7 @@ def _tell_listeners(operation: str, entry: Mapping[str, object]) -> None:
     structlog.wrap_logger(logging.getLogger(name), processors=[line]).debug(operation, **entry)
 
 
-def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync: bool = False) -> None:
+def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S) -> None:
     """Append a value as one line, in one write under the file's lock, with the separators of `json.dumps`.
 
     A file that would grow beyond `LOG_BYTES` becomes `NAME.1`, and that one `NAME.2`. `LOG_FILES` are kept. A
@@ -160,7 +155,7 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
         line = f"{json.dumps(value, default=str)}\n".encode()
     except (ValueError, RecursionError) as error:
         raise WriteFailedError(f"a line for {path} is no JSON: {error}", final=True) from error
-    with locked(path, wait_s=wait_s, sync=sync), write_errors(f"{path} could not be added to"):
+    with locked(path, wait_s=wait_s, sync=False), write_errors(f"{path} could not be added to"):
         _rotate(path, len(line))
         with open_private(path, "a+") as file:
             size = os.fstat(file.fileno()).st_size
@@ -169,8 +164,6 @@ def append_line(path: Path, value: object, *, wait_s: float = LOCK_WAIT_S, sync:
             if os.write(file.fileno(), line) != len(line):
                 file.truncate(size)
                 raise WriteFailedError(f"{path} could be added to in part only. Is the disk full?")
-            if sync:
-                sync_file(file.fileno(), path)
 
 
 def log_files(folder: Path) -> list[Path]:
@@ -203,7 +196,7 @@ def steering_folder(project: Path, settings: SteeringSettings) -> Path:
     folder = sessions_folder(project, settings)
     if not settings.state_dir:
         with suppress(OSError, SqError, ValueError):  # a read-only .git does not matter
-            _ignore_locally(top_of(project).resolve(), folder)
+            _ignore_locally(top_of(project), folder)
     return folder
 
 
@@ -231,16 +224,14 @@ def _rotate(path: Path, more: int) -> None:
             newer.replace(older)
 
 
-def _ignore_locally(project: Path, folder: Path) -> None:
-    """Add `folder` to the `info/exclude` of the checkout that the project is in, once."""
-    root = next((each for each in (project, *project.parents) if (each / ".git").exists()), None)
-    if root is None:
+def _ignore_locally(top: Path, folder: Path) -> None:
+    """Add `folder` to the `info/exclude` of the checkout with this top, if it is one, once."""
+    if not (top / ".git").exists():
         return
-    exclude = _git_folder(root / ".git") / "info" / "exclude"
-    relative = os.fsencode((project / DEFAULT_FOLDER).relative_to(root).as_posix())
-    pattern = b"/" + _PATTERN_SIGN.sub(rb"\\\g<0>", relative) + b"/"
+    exclude = _git_folder(top / ".git") / "info" / "exclude"
+    pattern = f"/{DEFAULT_FOLDER.as_posix()}/".encode()
     old = read_small(exclude) if exclude.exists() else b""
-    if pattern in old.splitlines() or b"\n" in relative:
+    if pattern in old.splitlines():
         return
     exclude.parent.mkdir(exist_ok=True)
     with locked(folder / ".exclude"):

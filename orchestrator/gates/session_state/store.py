@@ -120,9 +120,6 @@ class SteeringStore:
         settings = SteeringSettings.of(os.environ if environ is None else environ)
         return cls(steering_folder(project, settings), session_id, environ=environ)
 
-    def __repr__(self) -> str:
-        return f"<SteeringStore {self.file}>"
-
     def load(self) -> LoadedState:
         """Read the state: the default one if there is none, or if the file is damaged, which is set aside."""
         found = self._look()

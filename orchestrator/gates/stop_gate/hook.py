@@ -74,9 +74,6 @@ class Mouth:
     def __init__(self) -> None:
         self._open = threading.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Mouth {'closed' if self._open.locked() else 'open'}>"
-
     def say(self, words: Mapping[str, str]) -> None:
         """Write this answer, unless there was one before."""
         if self._open.acquire(blocking=False) and words:

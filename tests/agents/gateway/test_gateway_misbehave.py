@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import Drop, Head, Pause, steps
-from agents.gateway.misbehave import Misbehave
 from agents.gateway.scenario import ScenarioError, load_scenario
-from agents.gateway.script import StopReason
+from agents.gateway.script import Misbehave, StopReason
 
 BROKEN = [
     {"stream": "cut"},

@@ -2,9 +2,8 @@
 
 import pytest
 
-from agents.gateway.placeholders import fill_reply, unfilled_paths
 from agents.gateway.scenario import ScenarioError, load_scenario
-from agents.gateway.script import ScriptReply
+from agents.gateway.script import ScriptReply, fill_reply, unfilled_paths
 from state.errors import SqError
 
 

@@ -13,8 +13,7 @@ from language.sampled import examples
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.stop_gate import hook, probe
-from orchestrator.gates.stop_gate.order import STEPS
-from orchestrator.gates.stop_gate.steps import todos
+from orchestrator.gates.stop_gate.order import STEPS, todos
 
 STATES = Path(".claude", "runtime", "power-steering")
 

@@ -121,7 +121,7 @@ async def test_five_blocks_in_a_row_let_it_go_whatever_alternates(store):  # les
     looks = [untested, open_todo] * 3
     answers = [answer_stop(store, look, prompt_id=f"p{number}") for number, look in enumerate(looks)]
     assert [answer.allows for answer in answers] == [False] * 5 + [True]
-    assert "held 5 times in a row" in answers[-1].let_go
+    assert "held 5 times in a row" in answers[-1].message
 
 
 async def test_no_prompt_is_held_more_than_seven_times_whatever_alternates(store):
@@ -133,7 +133,7 @@ async def test_no_prompt_is_held_more_than_seven_times_whatever_alternates(store
     looks[1] = replace(looks[1], decision=other)
     answers = [answer_stop(store, looks[number % 2], prompt_id="p") for number in range(12)]
     assert sum(not answer.allows for answer in answers) == 7
-    assert answers[-1].let_go == "it was held 7 times"
+    assert "although it is not done: it was held 7 times." in answers[-1].message
 
 
 async def test_where_nothing_was_checked_no_word_praises_and_the_state_says_null(store):
@@ -178,7 +178,7 @@ async def test_a_state_that_cannot_be_stored_holds_nobody(tmp_path):
     store = SteeringStore(tmp_path / "states", "session-1", environ={"SQ_PS_MAX_RETRIES": "0"})
     answer = answer_stop(store, await examined(*UNTESTED), prompt_id="p")
     assert answer.allows
-    assert "could not be stored" in answer.let_go
+    assert "could not be stored" in answer.message
 
 
 async def test_what_was_open_is_kept_with_its_reason_for_the_next_look(store):

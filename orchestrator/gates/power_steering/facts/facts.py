@@ -46,7 +46,6 @@ class Edit:
     """
 
     path: str
-    tool: str
     added: tuple[str, ...]
     removed: tuple[str, ...] | None = None
     order: int
@@ -59,8 +58,8 @@ class Edit:
 class Command:
     """A shell command that ran. `order` counts all calls of the session, a subagent's after its own call.
 
-    `exit_code` is None if unknown: interrupted, or still in the background. `cwd` is the session's folder, if
-    known. `tests`: how the tests that it runs ended, None if it runs none.
+    `exit_code` is None if unknown: interrupted, or still in the background. `tests`: how the tests that it
+    runs ended, None if it runs none.
     """
 
     line: str
@@ -68,8 +67,6 @@ class Command:
     output: str
     order: int
     turn: int
-    cwd: str = ""
-    is_background: bool = False
     is_interrupted: bool = False
     tests: RunOutcome | None = None
 
@@ -82,12 +79,10 @@ class BackgroundTask:
     `background_tasks` of a hook hold its true state.
     """
 
-    id: str
     what: str
     status: str
     order: int
     turn: int
-    exit_code: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

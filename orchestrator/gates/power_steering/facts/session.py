@@ -137,8 +137,6 @@ def commands_of(calls: Sequence[PlacedCall], ended: Mapping[str, BackgroundEnded
             output=output,
             order=order,
             turn=turn,
-            cwd=call.cwd,
-            is_background=bool(result.background_id),
             is_interrupted=result.is_interrupted,
             tests=tests,
         )
@@ -164,12 +162,10 @@ def background_of(
         if call.result is not None and (id_ := call.result.background_id):
             end = ended.get(id_)
             yield BackgroundTask(
-                id=id_,
                 what=string(call.input.get("command")) or string(call.input.get("description")),
                 status=end.status if end else "killed" if id_ in stopped else "running",
                 order=order,
                 turn=turn,
-                exit_code=end.exit_code if end else None,
             )
 
 

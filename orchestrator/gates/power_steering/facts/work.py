@@ -70,7 +70,7 @@ def edits_of(call: ToolCall, *, order: int, turn: int, project: str) -> Iterator
         if call.tool in SHELL_TOOLS:
             code = code and (PurePosixPath(path).suffix in _SOURCES or is_script(path))
         yield Edit(
-            path=path, tool=call.tool, added=tuple(change.added), order=order, turn=turn,
+            path=path, added=tuple(change.added), order=order, turn=turn,
             removed=None if change.removed is None else tuple(change.removed),
             is_code=code, is_document=document,
         )  # fmt: skip

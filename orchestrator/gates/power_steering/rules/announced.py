@@ -8,18 +8,18 @@ count. The words are data: `announcements.yaml`.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.rules.found import (
-    APOSTROPHE,
     RuleOutcome,
+    any_of,
     met,
     not_applicable,
     phrases,
     unmet,
+    words_in,
 )
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -38,8 +38,8 @@ _ASKS_FOR_A_PLAN = phrases(
 _LATER = r"(?:later|afterwards|next|tomorrow|in a (?:follow-?up|later|next|separate|second|further)\b.*)"
 _TAKEN_BACK = phrases(
     "forget", "instead", "never ?mind", "leave (?:it|that|the rest)", "skip", "drop", "stop",
-    f"don{APOSTROPHE}t",
-    "no longer", "cancel", "abandon", "put .{0,20}aside", "not needed", "changed my mind", "scrap", "rather",
+    "don't", "no longer", "cancel", "abandon", "put .{0,20}aside", "not needed", "changed my mind", "scrap",
+    "rather",
 )  # fmt: skip
 
 
@@ -124,19 +124,16 @@ def _announces_at_last(sentence: str, words: _Patterns) -> bool:
 
 @cache
 def _patterns() -> _Patterns:
-    import yaml
-
-    text = (files("orchestrator.gates.power_steering.rules") / "announcements.yaml").read_text("utf-8")
-    words = msgspec.convert(yaml.safe_load(text), _Words)
+    words = words_in("announcements.yaml", _Words)
     unspaced = [one for each in words.unspaced.values() for one in each]
     return _Patterns(
         own=phrases(*_filled([one for each in words.own.values() for one in each])),
         unspaced=re.compile("|".join(unspaced)),
-        last=re.compile(rf"(?:(?<!\w)|(?=\W))(?:{'|'.join(_filled(words.last))})", re.IGNORECASE),
+        last=re.compile(rf"(?:(?<!\w)|(?=\W))(?:{any_of(_filled(words.last))})", re.IGNORECASE),
         nothing=phrases(*words.nothing),
         no_announcement=phrases(*_filled([*words.offers, *words.others, *words.habits])),
     )
 
 
 def _filled(patterns: Sequence[str]) -> list[str]:
-    return [one.replace("DONE", _DONE).replace("LATER", _LATER).replace("'", APOSTROPHE) for one in patterns]
+    return [one.replace("DONE", _DONE).replace("LATER", _LATER) for one in patterns]

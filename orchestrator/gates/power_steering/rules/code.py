@@ -52,13 +52,17 @@ _ASKS_FOR_STUB = phrases(
     r"|implementation)s?|no-?op|leave (?:it|them|the body|the bodies) (?:empty|unimplemented)"
     r"|signatures? only|interface only)"
 )
-_HASH = frozenset(
-    {".py", ".pyi", ".sh", ".bash", ".rb", ".pl", ".r", ".yml", ".yaml", ".toml", ".ex", ".exs", ".tf", ""}
-)
-_SEMICOLONS = frozenset({".clj", ".cljs", ".cljc", ".edn", ".lisp", ".el", ".scm", ".rkt"})
-_PERCENTS = frozenset({".erl", ".hrl", ".tex"})
-_DASHES = frozenset({".sql", ".lua", ".hs", ".elm"})
-_MARKUP = frozenset({".html", ".xml"})
+_SIGNS = {  # of comments, by the ending of the file
+    suffix: (sign,)
+    for sign, suffixes in {
+        "#": ".py|.pyi|.sh|.bash|.rb|.pl|.r|.yml|.yaml|.toml|.ex|.exs|.tf|",
+        ";": ".clj|.cljs|.cljc|.edn|.lisp|.el|.scm|.rkt",
+        "%": ".erl|.hrl|.tex",
+        "--": ".sql|.lua|.hs|.elm",
+        "<!--": ".html|.xml",
+    }.items()
+    for suffix in suffixes.split("|")
+}
 _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`")
 _FENCES = ('"""', "'''")
 
@@ -140,15 +144,7 @@ def without_strings(line: str) -> str:
 def _signs(path: str) -> tuple[str, ...]:
     pure = PurePosixPath(path)
     suffix = "" if pure.name.startswith(("Dockerfile", "Makefile")) else pure.suffix
-    if suffix in _HASH:
-        return ("#",)
-    if suffix in _SEMICOLONS:
-        return (";",)
-    if suffix in _PERCENTS:
-        return ("%",)
-    if suffix in _DASHES:
-        return ("--",)
-    return ("<!--",) if suffix in _MARKUP else ("//", "/*", "<!--")
+    return _SIGNS.get(suffix, ("//", "/*", "<!--"))
 
 
 def without_long_strings(lines: Sequence[str]) -> Iterator[str]:

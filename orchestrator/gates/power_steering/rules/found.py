@@ -1,12 +1,16 @@
-"""The answer of a rule, and patterns of phrases: whole words, in any case, with any white space between."""
+"""The answer of a rule, and patterns of phrases: whole words, in any case."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 
-APOSTROPHE = r"['\u2019]"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +44,16 @@ def not_applicable(reason: str) -> RuleOutcome:
 
 def phrases(*alternatives: str) -> re.Pattern[str]:
     """A pattern that finds one of these phrases. Each is itself a regular expression."""
-    return re.compile(rf"\b(?:{_any(alternatives)})\b", re.IGNORECASE)
+    return re.compile(rf"\b(?:{any_of(alternatives)})\b", re.IGNORECASE)
 
 
-def _any(alternatives: Sequence[str]) -> str:
-    return "|".join(one.replace(" ", r"\s+") for one in alternatives)
+def any_of(alternatives: Iterable[str]) -> str:
+    """A regular expression for one of these phrases, with any white space and any apostrophe."""
+    return "|".join(one.replace(" ", r"\s+").replace("'", "['\u2019]") for one in alternatives)
+
+
+def words_in(file: str, form: type[T]) -> T:
+    """The words of a rule, which stand in a file beside this one."""
+    import yaml
+
+    return msgspec.convert(yaml.safe_load(Path(__file__).with_name(file).read_text("utf-8")), form)

@@ -2,38 +2,30 @@
 
 It is unmet if the newest test run failed, if a program was changed after it, or if none ran although the user
 asked for it. It is not checked if only some tests ran, or if tests were changed after they had failed. The
-user may ask not to run any, or to leave a failure.
+user may ask not to run any, or to leave a failure. The words are data: `testing.yaml`.
 """
 
 import re
 from pathlib import PurePosixPath
+
+import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests
 from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
 from orchestrator.gates.power_steering.facts.work import is_script
 from orchestrator.gates.power_steering.rules.found import (
-    APOSTROPHE,
     RuleOutcome,
     met,
     not_applicable,
     phrases,
     unmet,
+    words_in,
 )
 from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
 
-_PROGRAMS = frozenset({
-    ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".kts", ".scala", ".c",
-    ".h", ".cc", ".cpp", ".cxx", ".hpp", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".ex", ".exs", ".erl",
-    ".hs", ".ml", ".mli", ".lua", ".dart", ".pl", ".pm", ".r", ".R", ".jl", ".clj", ".cljs", ".cljc", ".elm",
-    ".zig", ".nim", ".cr", ".vue", ".svelte", ".groovy", ".m", ".mm", ".sol", ".gd", ".ps1", ".psm1", ".d",
-    ".sh", ".bash", ".t", ".f", ".f90", ".f95", ".for", ".adb", ".ads", ".pas",
-})  # fmt: skip
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
-_SPEAKS_OF_TESTS = phrases(
-    "tests?", "pass(?:ed|es)?", "fail(?:ed|ures?)?", "ok", "specs?", "examples?", "assertions?"
-)
 _SELECTS = re.compile(  # options that leave tests out, or name a part of the project
     r"(?:^|\s)(?:--deselect|--ignore(?:-glob)?|--skip|--exclude\S*|--invert|-DskipTests|-D\S*exclude\S*="
     r"|--testPathIgnorePatterns|-skip|-k\s*['\"]?\s*not\b|-m\s*['\"]?\s*not\b|-x\s+test\b|--grep-invert"
@@ -46,41 +38,27 @@ _NO_TESTS = frozenset({"find", "fd", "python", "python3", "node", "ruby", "php",
 _STASHES = re.compile(
     r"\bgit stash\b(?! (?:pop|apply|list|drop|show)).*\bgit stash (?:pop|apply)\b", re.DOTALL
 )
-_USER_FORBIDS_TESTS = phrases(
-    rf"(?:do not|don{APOSTROPHE}t|no need to|without|skip(?:ping)?"
-    rf"|never)(?: \w+){{0,2}}? (?:run(?:ning)? )?"
-    r"(?:the |any |all )?tests?",
-    rf"(?:do not|don{APOSTROPHE}t|without|never|no need to) (?:\w+ (?:or|and) )?(?:run(?:ning)?"
-    rf"|execut(?:e|ing)|build) "
-    r"(?:or \w+ )?(?:anything|any ?thing|any commands?|commands|it|them|code|the code|stuff|here|on)",
-    rf"(?:do not|don{APOSTROPHE}t|must not|cannot|can{APOSTROPHE}t|not to|nothing may be) (?:build"
-    rf"|built|flash|flashed|compile)",
-    rf"I(?:{APOSTROPHE}ll| will) (?:run|execute|test|build) (?:the tests|it|them|everything"
-    rf"|that) ?(?:myself|later|tonight)?",
-)
-_IS_RED = phrases(
-    "red", "fail(?:s|ed|ing|ures?)?", "broken", "breaks?", "flaky", "known", "errors? out",
-    "rot", "schlägt fehl", "kaputt", "rouge", "échoue", "falla", "roto", "falha", "rosso", "fallisce",
-)  # fmt: skip
-_NO = rf"(?:do not|don{APOSTROPHE}t)"
-_IS_LEFT = phrases(
-    "leave", "ignore", "known", "not (?:yours|your job|part of|our problem|related)", "unrelated", "expected",
-    "(?:is|are) on it", rf"{_NO} (?:touch|fix|worry|mind|bother)", "as (?:it|they) (?:is|are)", "already",
-    "pre-?existing", "not because of you", "lass", "ignorier", "laisse", "deja", "deixa", "lascia",
-)  # fmt: skip
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_ORDINARY = frozenset({
-    "the", "test", "tests", "testing", "suite", "case", "cases", "fail", "fails", "failed", "failing",
-    "failure", "red", "known", "that", "this", "and", "for", "with", "one", "since", "leave", "left", "alone",
-    "are", "was", "not", "error", "errors", "all", "has", "run", "last", "week", "pass", "passes", "passed",
-    "build", "from", "because", "already", "ignore", "its", "will", "when", "you", "your", "but", "they",
-    "them", "there", "note", "src", "line",
-})  # fmt: skip
-_ASKS_FOR_TESTS = phrases(
-    r"(?:run|runs|rerun|execute)\b[^.\n]{0,30}\b(?:tests?|test suite|specs?)",
-    r"tests?\b[^.\n]{0,30}\b(?:have to be|must be|should be|need to be) (?:run|passed)",
-)
+
+
+class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of `testing.yaml`."""
+
+    programs: str
+    speaks_of_tests: tuple[str, ...]
+    asks_for_tests: tuple[str, ...]
+    forbids_tests: tuple[str, ...]
+    red: tuple[str, ...]
+    left: tuple[str, ...]
+    ordinary: str
+
+
+_WORDS = words_in("testing.yaml", _Words)
+_PROGRAMS, _ORDINARY = frozenset(_WORDS.programs.split()), frozenset(_WORDS.ordinary.split())
+_SPEAKS_OF_TESTS, _ASKS_FOR_TESTS = phrases(*_WORDS.speaks_of_tests), phrases(*_WORDS.asks_for_tests)
+_USER_FORBIDS_TESTS = phrases(*_WORDS.forbids_tests)
+_IS_RED, _IS_LEFT = phrases(*_WORDS.red), phrases(*_WORDS.left)
 
 
 def local_testing(evidence: SessionEvidence) -> RuleOutcome | None:

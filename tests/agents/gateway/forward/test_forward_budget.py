@@ -6,9 +6,9 @@ import anyio
 import pytest
 from upstreams import BODY, Api, answers, forwarding, head, piece, streams
 
+from agents.gateway.call import Refusal
 from agents.gateway.forward.callers import Account
 from agents.gateway.forward.meter import Tokens, dearest, usd
-from agents.gateway.forward.refusals import Refusal
 from state.records.calls import Usage
 from state.settings.presets import model_named
 from state.settings.records import Model

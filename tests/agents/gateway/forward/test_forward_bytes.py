@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from upstreams import BODY, HAIKU, KEY, LANE, Api, answers, cut, forwarding, head, piece, streams
 
-from agents.gateway.forward.callers import Terms
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
@@ -164,7 +163,7 @@ async def test_a_redirect_is_not_followed_and_the_error_says_what_to_set(status)
 async def test_an_api_that_cannot_be_reached_is_an_error_that_says_so():
     upstream = Upstream(base_url="http://127.0.0.1:9", headers={})
     async with serve_forward(upstream, run_id="r") as gateway, httpx2.AsyncClient() as client:
-        with gateway.opened(Terms(caller=LANE, model=HAIKU)) as session:
+        with gateway.admit(LANE, HAIKU) as session:
             headers = {"x-api-key": session.token}
             answer = await client.post(f"{session.url}/v1/messages", content=BODY, headers=headers)
             assert session.spent_usd == 0

@@ -4,8 +4,7 @@ import anyio
 import pytest
 from upstreams import BODY, HAIKU, KEY, LANE, answers, forwarding
 
-from agents.gateway.forward.callers import Terms
-from agents.gateway.forward.upstream import Traces, check_address
+from agents.gateway.forward.upstream import Traces, address_in
 from state.errors import UsageError
 from state.settings.records import Model
 
@@ -55,7 +54,7 @@ async def test_a_wrong_token_is_refused_with_401_and_asks_nobody(token):
 async def test_after_the_end_of_its_session_a_token_is_refused_with_401():
     api = answers(OK)
     async with forwarding(api) as desk:
-        with desk.gateway.opened(Terms(caller=LANE, model=HAIKU)) as other:
+        with desk.gateway.admit(LANE, HAIKU) as other:
             assert (await desk.post(token=other.token)).status_code == 200
         assert (await desk.post(token=other.token)).status_code == 401
         assert (await desk.post()).status_code == 200  # another session of the same lane goes on
@@ -64,7 +63,7 @@ async def test_after_the_end_of_its_session_a_token_is_refused_with_401():
 
 async def test_two_sessions_of_one_lane_have_tokens_of_their_own():
     async with forwarding(answers(OK)) as desk:
-        with desk.gateway.opened(Terms(caller=LANE, model=HAIKU)) as other:
+        with desk.gateway.admit(LANE, HAIKU) as other:
             assert other.url == desk.session.url
             assert other.token != desk.session.token
 
@@ -104,7 +103,7 @@ async def test_the_lane_of_another_session_is_refused_with_404():
     api = answers(OK)
     async with forwarding(api) as desk:
         for lane in (("worker", "t2", "1"), ("worker", "t1", "2"), ("reviewer", "t1", "1")):
-            with desk.gateway.opened(Terms(caller=lane, model=HAIKU)) as other:
+            with desk.gateway.admit(lane, HAIKU) as other:
                 assert error_of(await desk.post(url=other.url))[0] == 404
                 assert error_of(await desk.post(token=other.token))[0] == 404
         wrong_run = desk.session.url.replace("run-1", "run-2")
@@ -182,7 +181,7 @@ async def test_a_socket_serves_the_same_lanes_and_its_token_is_checked_there_too
             for token, status in ((desk.session.token, 200), ("sqk_wrong", 401)):
                 answer = await client.post(f"http://sq{path}", content=BODY, headers={"x-api-key": token})
                 assert answer.status_code == status
-            with desk.gateway.opened(Terms(caller=("worker", "t2", "1"), model=HAIKU)) as other:
+            with desk.gateway.admit(("worker", "t2", "1"), HAIKU) as other:
                 answer = await client.post(
                     f"http://sq{path}", content=BODY, headers={"x-api-key": other.token}
                 )
@@ -225,7 +224,7 @@ async def test_a_call_under_way_is_cut_off_at_the_end_of_its_session():
 
     api = Api(answer)
     async with forwarding(api) as desk, anyio.create_task_group() as tasks:
-        with desk.gateway.opened(Terms(caller=LANE, model=HAIKU)) as other:
+        with desk.gateway.admit(LANE, HAIKU) as other:
             failed = []
 
             async def ask():
@@ -245,4 +244,4 @@ async def test_a_call_under_way_is_cut_off_at_the_end_of_its_session():
 @pytest.mark.parametrize("address", ["api.anthropic.com", "ftp://x", "http://", "/path"])
 def test_an_upstream_that_is_no_http_address_is_refused_with_what_to_set(address):
     with pytest.raises(UsageError, match=r"ANTHROPIC_BASE_URL is .*Set it to one"):
-        check_address(address)
+        address_in({"ANTHROPIC_BASE_URL": address})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import anyio
 import httpx2
 
-from agents.gateway.forward.callers import CallerSession, Terms
+from agents.gateway.forward.callers import CallerSession
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Traces, Upstream
 from agents.gateway.listeners import line_of, listening
@@ -118,5 +118,5 @@ async def forwarding(api, *, base="", traces: Traces | None = None, **terms) -> 
                 serve_forward(real, run_id="run-1") as gateway,
                 httpx2.AsyncClient(trust_env=False, timeout=20) as client,
             ):
-                with gateway.opened(Terms(**{"caller": LANE, "model": HAIKU, **terms})) as session:
+                with gateway.admit(**{"caller": LANE, "model": HAIKU, **terms}) as session:
                     yield Desk(gateway, session, client)
