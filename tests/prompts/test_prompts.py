@@ -131,6 +131,7 @@ FULL = {
     "in_worktree": True,
     "sandboxed": True,
     "proven": True,
+    "needing": "test_a and test_b",
     "seen": "`make test`: passed, 3 tests.",
     "suggestions": ["name it count"],
     "tests": True,
@@ -215,6 +216,7 @@ EMPTY = {
     "merged": [],
     "others": [],
     "proven": False,
+    "needing": "",
     "reported": False,
     "under_way": True,
     "seen": "",
@@ -723,7 +725,10 @@ def test_a_worker_knows_which_rules_hold_and_where_it_may_write():
 def test_a_task_that_forbids_other_files_is_not_asked_for_a_test(description):
     task = Task(id="t", title="A task", description=description)
     prompt = build_prompt_with_feedback(task, [], 1, 10, verification=["make check"])
-    assert "test" not in prompt.replace(description, "").casefold()
+    told = prompt.replace(description, "").casefold()
+    assert not re.search(r"(?:write|add)[^.]*\btest|a test has to fail|tests`? before you claim", told)
+    assert "do not change, weaken, skip or delete a test" in told
+    assert "asks for no new one" in told
 
 
 @pytest.mark.parametrize(

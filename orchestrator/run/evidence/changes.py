@@ -298,9 +298,9 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> di
         names = listed(f"{one.name} {one.kind}" for one in changed)
         remarks["tests that change"] = (
             f"These tests do not hold as they were before your work: {names}. Put each back as it was, with "
-            "all that it uses, and let the code pass it. If the spec asks for another test, claim completion "
-            "again and quote its line in `notes`. The reviewer then rules on each, and the run can only end "
-            "unverified."
+            "all that it uses, and let the code pass it, unless the spec asks for another result. Leave such "
+            "a test as it is now, claim completion again and quote its line in `notes`. The reviewer then "
+            "rules on each, and a person looks at it at the end."
         )
     if unproven and proofs.unproven:
         remarks["unproven tests"] = (

@@ -121,6 +121,7 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
     asked = [one for found in on.proofs for one in found.without_work if one.needed is not None]
     if asked and not any(name in one.failing for one in asked for name in names):
         unneeded |= names
+    before -= {one.test for found in on.proofs for one in found.changes}
     if names <= before:
         return ", and passed before the work too"
     return _NEEDS_NO_WORK if names <= before | unneeded else ""

@@ -32,7 +32,7 @@ from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.reviews import Finding, TestChange
 from state.settings.retry_limits import RETRY_LIMITS
-from state.words import doubts, facts_words
+from state.words import doubts, facts_words, listed
 
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
@@ -111,6 +111,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         not_run=not_run(run.view),
         facts=facts_words(await facts_between(run, task.place.base_commit, task.claim.commit)),
         proven=bool(proofs and proofs.proven),
+        needing=listed(one for found in (proofs.without_work if proofs else ()) for one in found.failing),
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
