@@ -26,6 +26,9 @@ from state.words import names_of
 
 _ALONE = 6  # functions that are emptied one by one
 _WORD = re.compile(r"\w+")
+_NOTHING = re.compile(
+    r"\b(?:nothing|no-?ops?|stubs?)\b", re.IGNORECASE
+)  # a line that wants an empty function
 _PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
 
 
@@ -46,9 +49,10 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     """Run a command that passed with the changed functions emptied, then with the new ones alone."""
     every = [one.function for one in work.changes]
     new = [one.function for one in work.changes if one.new]
-    words = set(_WORD.findall(run.started.spec_text))
-    named = [one for one in new if one.name.rpartition(".")[2] in words]
-    if stubs := [_name(one) for source in _sources(work, named).values() for one in source.stubs]:
+    lines = run.started.spec_text.splitlines()
+    named = [one for one in new if _naming(one, lines)]
+    empty = [one for source in _sources(work, named).values() for one in source.stubs]
+    if stubs := [_name(one) for one in empty if not any(map(_NOTHING.search, _naming(one, lines)))]:
         return WithoutWork(command=subject.command, functions=tuple(stubs), needed=False)
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
@@ -63,6 +67,11 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
         if alone.needed is False:
             return replace(found, functions=alone.functions, needed=False)
     return found
+
+
+def _naming(function: Function, lines: Iterable[str]) -> list[str]:
+    name = function.name.rpartition(".")[2]
+    return [line for line in lines if name in _WORD.findall(line)]
 
 
 async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
