@@ -114,6 +114,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         verification=with_output([Judged(run=run, standing=CommandVerdict.PASSED)]),
         not_run=(),
         proven=False,
+        needing="",
         untold=(),
         changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
         announced=[],
