@@ -1,8 +1,8 @@
 """The work taken out: a command is run on the tree with the changed functions emptied, and has to fail.
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone,
-and each of them that the spec names, because one honest test vouches for no other. One that the spec names
-and that is empty already needs no run: the command has passed with it.
+and each one that the spec names, because one honest test vouches for no other, and because another new
+function may hide the failures. A new one that the spec names and that is empty already needs no run.
 The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
 the whole does.
 (product.md, section 12)
@@ -50,8 +50,8 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     every = [one.function for one in work.changes]
     new = [one.function for one in work.changes if one.new]
     lines = run.started.spec_text.splitlines()
-    named = [one for one in new if _naming(one, lines)]
-    empty = [one for source in _sources(work, named).values() for one in source.stubs]
+    named = [one for one in every if _naming(one, lines)]
+    empty = [one for source in _sources(work, named).values() for one in source.stubs if one in new]
     if stubs := [_name(one) for one in empty if not any(map(_NOTHING.search, _naming(one, lines)))]:
         return WithoutWork(command=subject.command, functions=tuple(stubs), needed=False)
     control = await _control(run, subject, work)
