@@ -63,7 +63,7 @@ def appended(folder, events):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(900)
 @settings(slowly, max_examples=1000)
 @given(run=legal_runs(), data=st.data(), active=st.booleans())
 def test_a_thousand_orders_of_events_and_cuts_end_in_the_same_page(tmp_path_factory, run, data, active):

@@ -57,6 +57,7 @@ async def gather(
     each_s: float = EACH_S,
     all_s: float = ALL_S,
     warm_up_s: float = WARM_UP_S,
+    at_once: int = 64,
 ) -> list[R]:
     """Return the result of each check, in order. A check that fails or is late has that of `unanswered`.
 
@@ -67,23 +68,26 @@ async def gather(
         each_s: seconds for one check, from its own start.
         all_s: seconds for all checks together.
         warm_up_s: how many seconds the others wait for the first one at most. With 0 they do not wait.
+        at_once: how many checks run at the same time.
     """
     results: dict[int, R] = {}
+    places = anyio.CapacityLimiter(at_once)
     warm = anyio.Event()
 
     async def one(number: int, check: C) -> None:
-        if number:
-            with anyio.move_on_after(warm_up_s):
-                await warm.wait()
-        try:
-            with anyio.move_on_after(each_s):
-                results[number] = await look(check, warm.set)
-            if number not in results:
-                results[number] = unanswered(check, f"no answer within {each_s:g} s")
-        except Exception as error:  # noqa: BLE001  an error in a check never traps a session
-            results[number] = unanswered(check, f"{type(error).__name__}: {error}")
-        finally:
-            warm.set()
+        async with places:
+            if number:
+                with anyio.move_on_after(warm_up_s):
+                    await warm.wait()
+            try:
+                with anyio.move_on_after(each_s):
+                    results[number] = await look(check, warm.set)
+                if number not in results:
+                    results[number] = unanswered(check, f"no answer within {each_s:g} s")
+            except Exception as error:  # noqa: BLE001  an error in a check never traps a session
+                results[number] = unanswered(check, f"{type(error).__name__}: {error}")
+            finally:
+                warm.set()
 
     with anyio.move_on_after(all_s):
         async with task_group() as tasks:

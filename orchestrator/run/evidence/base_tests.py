@@ -156,8 +156,8 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
     pure = PurePosixPath(path)
     is_new = not await text_at(run.repository, subject.base, path)
     module = _PYTHON.match(path) if is_new else None
-    if module and await text_at(run.repository, subject.base, own := f"{path[: module.end(1)]}.py"):
-        module = module if await text_at(run.repository, subject.tree, own) else None  # it became a package
+    if module and await _was_a_module(run, subject, f"{path[: module.end(1)]}.py"):
+        return False  # it became a package
     if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
         passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
         return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
@@ -170,6 +170,11 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
     word = pure.stem if language_of(path) else pure.name
     named = [one for one in await _naming(run, subject.base, rf"\b{re.escape(word)}\b") if one != path]
     return bool(named) and all(is_test_file(one) or is_test_data(one) for one in named)
+
+
+async def _was_a_module(run: Run, subject: ResultComparison, path: str) -> bool:
+    before, now = [await text_at(run.repository, tree, path) for tree in (subject.base, subject.tree)]
+    return bool(before) and not now
 
 
 async def _naming(run: Run, base: str, pattern: str) -> list[str]:

@@ -26,9 +26,8 @@ from state.words import names_of
 
 _ALONE = 6  # functions that are emptied one by one
 _WORD = re.compile(r"\w+")
-_NOTHING = re.compile(
-    r"\b(?:nothing|no-?ops?|stubs?)\b", re.IGNORECASE
-)  # a line that wants an empty function
+# A line of the spec that wants an empty function.
+_NOTHING = re.compile(r"\b(?:nothing|no-?ops?|stubs?)\b", re.IGNORECASE)
 _PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
 
 
@@ -78,8 +77,8 @@ async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
     touched = (*subject.touched.new, *subject.touched.held)
     passed = names_of(subject.now.count, TestState.PASSED)
     files = tuple(path for path in touched if path not in work.sources and of_files(passed, [path]))
-    own = of_files(passed, files) if files else []
-    if len(own) == len(passed):
+    own = of_files(passed, files)
+    if not files or len(own) == len(passed):
         return _Control(files=files, passing=frozenset(own))
     done = await run_on(run, subject, subject.tree, files)
     passing = frozenset(names_of(done.count, TestState.PASSED)) & set(own)

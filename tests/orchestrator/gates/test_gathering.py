@@ -65,3 +65,19 @@ async def test_the_time_for_all_ends_what_is_left():
     with anyio.fail_after(5):
         found = await gather([0, 1], look, lambda number, why: why, all_s=0.2, warm_up_s=0.05)
     assert all("within" in why for why in found)
+
+
+async def test_no_more_run_side_by_side_than_there_are_places():
+    running, most = 0, 0
+
+    async def look(number: int, begun: Callable[[], None]) -> str:
+        nonlocal running, most
+        begun()
+        running += 1
+        most = max(most, running)
+        await anyio.sleep(0.01)
+        running -= 1
+        return "found"
+
+    await gather(list(range(12)), look, lambda number, why: why, at_once=4)
+    assert most == 4

@@ -134,20 +134,34 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
 
 
 @pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("test", "of_all"),
+    [
+        (
+            {"test_half.py": HALF},
+            "baseline, its canary, verification, the new tests alone, the work taken out, the plain run",
+        ),
+        pytest.param(
+            {},
+            "baseline, its canary, verification, the work taken out, the plain run",
+            marks=pytest.mark.late,
+        ),
+    ],
+    ids=["with a test", "without a test"],
+)
 def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
-    rehearse: Rehearse, repository: Path, shell: Shell
+    rehearse: Rehearse, repository: Path, shell: Shell, test: dict[str, str], of_all: str
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     count = repository.parent / "runs"
     counts = f"import pathlib\n\nwith open({str(count)!r}, 'a') as file:\n    file.write('x')\n"
     begins_with(repository, shell, {"conftest.py": counts})
-    worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
+    worker = work_of({"shop.py": WORK, **test}, claims=1 if test else 2)
     done = rehearse(
         whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", settings={"sandbox": "off"}
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
+    assert done.outcome is (Outcome.COMPLETE if test else Outcome.UNVERIFIED), done.output
     assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
-    of_all = "baseline, its canary, verification, the new tests alone, the work taken out, the plain run"
     assert len(count.read_text()) == len(of_all.split(", "))
 
 
