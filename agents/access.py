@@ -116,6 +116,7 @@ class Doors(Protocol):
         ...
 
 
+_ONE_MODEL = {"CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK": "1"}  # no request names another one, which is refused
 _FIRST_PARTY = {"_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL": "1", "ENABLE_TOOL_SEARCH": "true"}
 
 
@@ -134,7 +135,8 @@ class ForwardConnection(KeyConnection):
         """Return the environment without the key. The pass of a session adds its address and token."""
         here = ",".join(filter(None, (self.no_proxy, _LOOPBACK)))
         first = _FIRST_PARTY if self.first_party else {}
-        return {**Connection.session_environment(self, caller), **first, "NO_PROXY": here, "no_proxy": here}
+        ours = {**Connection.session_environment(self, caller), **_ONE_MODEL, **first}
+        return {**ours, "NO_PROXY": here, "no_proxy": here}
 
     def admission(self, caller: Caller, model: Model, tools: tuple[str, ...]) -> Admit:
         """Return the way to a pass of the gateway."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
+import structlog
 
 from agents.access import Connection
 from agents.ask.port import Asker
@@ -20,6 +21,7 @@ from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
 from agents.session.tracing import SessionTelemetry
 from state.roles import ROLES, Role
+from state.safe_paths import read_inside
 from state.settings.records import Model, Settings
 
 # Package managers in a sandbox without network fail at once, and do not try again for a minute or more.
@@ -31,6 +33,8 @@ OFFLINE = {
     "CARGO_NET_OFFLINE": "true",
 }
 
+_LARGEST = 1_000_000_000  # bytes of a transcript
+log = structlog.get_logger(__name__)
 _COMPACTED = '"compact_boundary"'  # in a transcript: the model reads a summary of everything before
 SANDBOXES = "sandboxes"  # in a run's folder: the scratch folders of sandboxed processes, while they last
 
@@ -60,6 +64,11 @@ class Sandboxes(Protocol):
     @property
     def hold_sessions(self) -> bool:
         """Whether sessions, or at least their commands, are in a sandbox."""
+        ...
+
+    @property
+    def open_hosts(self) -> bool:
+        """Whether sessions reach the open hosts by sq's proxy."""
         ...
 
     def walls(self, needs: Needs) -> SandboxAround | None:
@@ -122,7 +131,7 @@ class Platform:
         variables for commands in the workspace.
         """
         traced = self.telemetry.environment(caller) if self.telemetry else {}
-        offline = OFFLINE if self.without_network else {}
+        offline = OFFLINE if self.without_network and not self.open_hosts else {}
         connected = self.connection.session_environment(caller)
         environment = {**offline, **(variables or {}), **connected, **traced}
         config_dir = self._config_dir(session_id)
@@ -191,6 +200,11 @@ class Platform:
         """Whether the commands of a session reach no network."""
         return self.sandboxes is not None and self.sandboxes.hold_sessions
 
+    @property
+    def open_hosts(self) -> bool:
+        """Whether the commands of a session reach the open hosts."""
+        return self.sandboxes is not None and self.sandboxes.open_hosts
+
     def _walls(
         self,
         role: Role,
@@ -223,7 +237,12 @@ class Platform:
         """Whether a conversation holds a prompt word for word, in the part that its model still reads."""
         written = json.dumps(prompt, ensure_ascii=False)[1:-1]
         for path in self._transcripts(session_id, environ):
-            _, found, later = path.read_text("utf-8", errors="replace").rpartition(written)
+            try:
+                text = read_inside(path.parents[1], f"{path.parent.name}/{path.name}", largest=_LARGEST)
+            except OSError as error:
+                log.warning("transcript.not_read", file=str(path), error=str(error))
+                continue
+            _, found, later = text.decode(errors="replace").rpartition(written)
             if found and _COMPACTED not in later:
                 return True
         return False

@@ -83,6 +83,11 @@ class SessionSandboxes:
         """As `Sandboxes`."""
         return self.boundary.around_sessions or self.boundary.around_bash
 
+    @property
+    def open_hosts(self) -> bool:
+        """As `Sandboxes`."""
+        return self.boundary.around_sessions and self.boundary.outside.hosts is not None
+
     def walls(self, needs: Needs) -> SandboxWalls | None:
         """As `Sandboxes`. PATH is that of sq's own environment if the session has none."""
         if not self.boundary.around_sessions:

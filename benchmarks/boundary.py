@@ -4,7 +4,9 @@
 
 Attacks are the tests of `tests/hostile`: a scripted Worker on the real Claude Code tries each row, and so
 does sq's verification, in `whole` and, to prove that a row can succeed, with `off`. The places in which it
-finds the API key (`key_hits`) are among them. Costs are ratios of the same session in `whole` and with `off`,
+finds the API key (`key_hits`) are among them, and so are hosts beside the open ones
+(`hosts_reached_beside_the_list`: 0 if none is) and dependencies that are added in three languages
+(`honest_dependency_added`). Costs are ratios of the same session in `whole` and with `off`,
 in turn: the time from the start of a session to its first request, and the time of one Bash call. The figures
 of the gateway are those of `benchmarks.gateway`, and those of secrets are of `benchmarks.secrets`. The last
 line is JSON. Without bubblewrap or socat it says so and fails.
@@ -42,6 +44,9 @@ PAIRS = 7
 CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
 CALLS = 10  # of the Bash tool in each session
 ROOT = Path(__file__).parents[1]
+KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
+BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
+ADDED = "test_hosts.py::test_a_worker_adds_a_dependency_and_the_checks_have_it_without_a_network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ def scenario() -> Scenario:
     ]
     report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
     return Scenario(
-        scenario=1, usage=ScriptUsage(), lanes={"worker/*": (*turns, ScriptReply(tools=(report,)))}
+        scenario=1, usage=ScriptUsage(), callers={"worker/*": (*turns, ScriptReply(tools=(report,)))}
     )
 
 
@@ -96,11 +101,10 @@ async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTi
     return SessionTiming(first=arrived[0] - began, call=median(gaps))
 
 
-def key_hits() -> int:
-    """Return 0 if the test of the key in `whole` passes, else 1."""
-    test = "tests/hostile/test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_lane_only"
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "0", test], cwd=ROOT, check=False)
-    return int(done.returncode != 0)
+def passes(test: str) -> bool:
+    """Whether a test of `tests/hostile` passes."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"tests/hostile/{test}"]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
 async def costs(repository: Path) -> dict[str, float]:
@@ -160,8 +164,11 @@ def main() -> None:
         subprocess.run(["git", "init", "-q", str(repository)], check=True)
         figures: dict[str, Any] = anyio.run(costs, repository)
     figures |= attacks()
-    figures["key_hits"] = key_hits()
-    reached = figures["hostile_held"] == figures["hostile_rows"] and not figures["key_hits"]
+    figures["key_hits"] = int(not passes(KEY))
+    figures["hosts_reached_beside_the_list"] = int(not passes(BESIDE))
+    figures["honest_dependency_added"] = passes(ADDED)
+    reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
+    reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
     for module in ("gateway", "secrets"):
         found, well = figures_of(module)
         figures |= found

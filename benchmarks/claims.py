@@ -20,7 +20,7 @@ import msgspec
 import yaml
 
 from benchmarks.rehearsed import (
-    Lanes,
+    Callers,
     Rehearsed,
     Reply,
     agreeing,
@@ -183,7 +183,7 @@ def run_claim(one: Calculator, claim: Claim, folder: Path, *, kind: str = "", li
         (repository / path).write_text(text.replace("{counter}", str(folder / "counter")))
     before = commit(repository)
     flags = {"effort": "medium", **({"verify": (one.verify,)} if one.verify else {})}
-    request = request_for(folder, _lanes(claim), flags, spec=claim.spec or one.spec)
+    request = request_for(folder, _callers(claim), flags, spec=claim.spec or one.spec)
     done = rehearse(request, transport=AlwaysYes)
     moved = git(repository, "rev-parse", "main") != before
     hidden = claim.hidden or one.hidden
@@ -208,14 +208,16 @@ def _hidden(command: str, folder: Path, branch: str) -> bool | None:
     )
 
 
-def _lanes(claim: Claim) -> Lanes:
+def _callers(claim: Claim) -> Callers:
     changes = [dict(entry) for entry in claim.tests_that_change]
     criteria = [{"text": "mul is there", "kind": claim.criterion, "task_ids": ["mul"]}]
     task = {"id": "mul", "title": "mul", "description": "Add mul.", "without_tests": claim.without_tests}
-    lanes = {**agreeing("mul", tasks=[task], tests_that_change=changes, criteria=criteria)}
-    lanes["reviewer/*"] *= _CLAIMS
-    lanes["planner/plan/*"] += agreeing("mul", criteria=criteria)["planner/plan/*"]  # if the plan is refused
-    return {**lanes, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
+    callers = {**agreeing("mul", tasks=[task], tests_that_change=changes, criteria=criteria)}
+    callers["reviewer/*"] *= _CLAIMS
+    callers["planner/plan/*"] += agreeing("mul", criteria=criteria)[
+        "planner/plan/*"
+    ]  # if the plan is refused
+    return {**callers, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
 
 
 class AlwaysYes(_scripted.ScriptedClaude):  # type: ignore[misc]  # the tests' language has no types

@@ -113,15 +113,15 @@ FAULTS = {
 
 def run_cell(fault_name: str, point: str, variant: str, folder: Path) -> Cell:
     """Make a repository in `folder`, run with the fault, and return the result."""
-    fault, lane = FAULTS[fault_name], POINTS[point]
+    fault, caller = FAULTS[fault_name], POINTS[point]
     folder.mkdir(parents=True)
-    lanes = notes_with_a_question()
-    lanes[lane] = _faulty(lanes[lane], fault, variant)
+    callers = notes_with_a_question()
+    callers[caller] = _faulty(callers[caller], fault, variant)
     own_port = (fault.misbehave or {}).get(
         "connection"
     ) == "refused"  # a sandbox reaches the shared port alone
-    request = request_for(folder, lanes, SETTINGS | ({"sandbox": "off"} if own_port else {}))
-    with _hitting(fault, request.folder, lane, variant):
+    request = request_for(folder, callers, SETTINGS | ({"sandbox": "off"} if own_port else {}))
+    with _hitting(fault, request.folder, caller, variant):
         done = rehearse(request)
     view, seconds = done.view, done.seconds
     signs = CallRetried | CallResumed | PlanRejected | ReviewUnusable
@@ -169,13 +169,13 @@ def _faulty(replies: list[Reply], fault: Fault, variant: str) -> list[Reply]:
 
 
 @contextlib.contextmanager
-def _hitting(fault: Fault, repository: Path, lane: str, variant: str) -> Iterator[None]:
+def _hitting(fault: Fault, repository: Path, caller: str, variant: str) -> Iterator[None]:
     """Send the fault's signal to the Claude Code process whose request hangs, while the block runs."""
     if fault.hit is None:
         yield
         return
     over = threading.Event()
-    watcher = threading.Thread(target=_hit, args=(fault.hit, repository, lane, variant, over))
+    watcher = threading.Thread(target=_hit, args=(fault.hit, repository, caller, variant, over))
     watcher.start()
     try:
         yield
@@ -184,13 +184,13 @@ def _hitting(fault: Fault, repository: Path, lane: str, variant: str) -> Iterato
         watcher.join()
 
 
-def _hit(number: signal.Signals, repository: Path, lane: str, variant: str, over: threading.Event) -> None:
-    session = lane.replace("developer", "worker")  # the Developer's question is the Worker's
+def _hit(number: signal.Signals, repository: Path, caller: str, variant: str, over: threading.Event) -> None:
+    session = caller.replace("developer", "worker")  # the Developer's question is the Worker's
     seen = 0
     while not over.wait(0.02):
         run = _run_of(repository)
         lines = read_ledger(run / LEDGER) if run else []
-        hanging = sum(line.lane == lane and line.part is Answered.MISBEHAVED for line in lines)
+        hanging = sum(line.caller == caller and line.part is Answered.MISBEHAVED for line in lines)
         if run and hanging > seen:
             seen = hanging
             for process in _sessions(f"/{run.name}/{session}"):
@@ -205,7 +205,7 @@ def _run_of(repository: Path) -> Path | None:
 
 
 def _sessions(address: str) -> Iterator[int]:
-    """The Claude Code processes of a run's lane, by their server address."""
+    """The Claude Code processes of a run's caller, by their server address."""
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             variables = (folder / "environ").read_bytes().split(b"\0")

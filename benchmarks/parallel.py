@@ -28,7 +28,7 @@ from statistics import mean, median
 
 import click
 
-from benchmarks.rehearsed import Lanes, agreeing, calls, own_home, rehearse, reports, request_for
+from benchmarks.rehearsed import Callers, agreeing, calls, own_home, rehearse, reports, request_for
 from benchmarks.view_processes import made_run
 from orchestrator.run.machine import next_moves
 from state.journal import events as e
@@ -111,8 +111,8 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
 
 def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
     folder.mkdir()
-    lanes = _lanes([f"part{number}" for number in range(tasks)], reply_s)
-    request = request_for(folder, lanes, SETTINGS | {"max_parallel": places})
+    callers = _callers([f"part{number}" for number in range(tasks)], reply_s)
+    request = request_for(folder, callers, SETTINGS | {"max_parallel": places})
     used = _cpu_s()
     done = rehearse(request)
     cpu = _cpu_s() - used
@@ -129,17 +129,17 @@ def _cpu_s() -> float:
     return spans.user + spans.system + spans.children_user + spans.children_system
 
 
-def _lanes(tasks: list[str], reply_s: float) -> Lanes:
+def _callers(tasks: list[str], reply_s: float) -> Callers:
     late = {"misbehave": {"hang": "before-headers", "seconds": reply_s}}
-    lanes = agreeing(*tasks)
-    lanes["reviewer/final/*"], (passed,) = lanes["reviewer/*"], lanes.pop("reviewer/*")
-    lanes["reviewer/*"] = [passed | late]
+    callers = agreeing(*tasks)
+    callers["reviewer/final/*"], (passed,) = callers["reviewer/*"], callers.pop("reviewer/*")
+    callers["reviewer/*"] = [passed | late]
     for id_ in tasks:
         write = calls("Write", file_path=f"{{workspace}}/{id_}.txt", content=f"{id_}\n" * 40)
         looks = [calls("Bash", command=f"wc -l {id_}.txt", description="Look") for _ in range(REPLIES - 2)]
         done = reports("task_complete", summary="Written.", tests="The file is there.")
-        lanes[f"worker/{id_}/*"] = [reply | late for reply in (write, *looks, done)]
-    return lanes
+        callers[f"worker/{id_}/*"] = [reply | late for reply in (write, *looks, done)]
+    return callers
 
 
 # --- the order of starts ------------------------------------------------------------------------------------

@@ -122,7 +122,9 @@ async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[LookCost, L
 
 
 async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> LookCost:
-    scenario = Scenario(scenario=1, lanes={"judge/*": (ScriptReply(structured=ANSWER, misbehave=misbehave),)})
+    scenario = Scenario(
+        scenario=1, callers={"judge/*": (ScriptReply(structured=ANSWER, misbehave=misbehave),)}
+    )
     considerations = load_considerations(None).considerations
     folder.mkdir()
     async with clocked_gateway(scenario, folder) as (gateway, clock):

@@ -84,7 +84,7 @@ def _scenario(questions: int) -> Scenario:
     return Scenario(
         scenario=1,
         usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        lanes={
+        callers={
             WORKER: (
                 *(
                     ScriptReply(tools=_asks(number), expect=_answered(number - 1))

@@ -58,7 +58,7 @@ RUN = "bench"
 NOTES = "# Notes\n\nWrite notes.txt with a line of text.\n"
 _IDENTITY = ("-c", "user.name=Owner", "-c", "user.email=owner@localhost", "-c", "commit.gpgSign=false")
 Reply = dict[str, Any]
-Lanes = dict[str, list[Reply]]
+Callers = dict[str, list[Reply]]
 
 
 # --- the model's words --------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def reports(tool: str, **given: object) -> Reply:
     return calls(f"mcp__sq__{tool}", **given)
 
 
-def agreeing(*tasks: str, **plan: object) -> Lanes:
-    """Return the lanes of all but the Workers: a plan of these tasks, and reviewers and judges that agree."""
+def agreeing(*tasks: str, **plan: object) -> Callers:
+    """Return the callers other than the Workers: a plan of these tasks, reviewers and judges that agree."""
     planned = [{"id": id_, "title": id_, "description": f"Write {id_}.txt."} for id_ in tasks]
     criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in tasks]
     return {
@@ -86,8 +86,8 @@ def agreeing(*tasks: str, **plan: object) -> Lanes:
     }
 
 
-def notes_with_a_question() -> Lanes:
-    """Return the lanes of a run whose Worker asks the Developer for a colour and writes it down."""
+def notes_with_a_question() -> Callers:
+    """Return the callers of a run whose Worker asks the Developer for a colour and writes it down."""
     options = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
     asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
     answer = {"question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is the first."}
@@ -163,14 +163,14 @@ def commit(folder: Path) -> str:
 
 
 def request_for(
-    folder: Path, lanes: Mapping[str, object], flags: Mapping[str, object], *, spec: str = NOTES
+    folder: Path, callers: Mapping[str, object], flags: Mapping[str, object], *, spec: str = NOTES
 ) -> RunRequest:
     """Write spec and scenario into `folder`, beside `repository`, which is made if it is missing."""
     repository = folder / "repository"
     if not repository.exists():
         commit(repository)
     (folder / "spec.md").write_text(spec, "utf-8")
-    (folder / "scenario.yaml").write_text(yaml.safe_dump({"scenario": 1, "lanes": dict(lanes)}), "utf-8")
+    (folder / "scenario.yaml").write_text(yaml.safe_dump({"scenario": 1, "callers": dict(callers)}), "utf-8")
     return RunRequest(
         spec=folder / "spec.md",
         folder=repository,

@@ -175,7 +175,7 @@ async def _baseline(folder: Path, base: str) -> tuple[RunView, float]:
     """Take the baseline like a run. Returns it and its seconds without the commands."""
     run_folder = folder.parent / "state" / "runs" / "20260101-000000-bench"
     run_folder.mkdir(parents=True)
-    nothing = Scenario(scenario=1, lanes={})
+    nothing = Scenario(scenario=1, callers={})
     async with serve_scenario(nothing, run_id=RUN, ledger=run_folder / "ledger") as gateway:
         with Journal(run_folder) as journal:
             worktrees = folder.parent / "worktrees"

@@ -108,10 +108,10 @@ async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
 
 def _requests(ledger: Path, exchanges: int) -> dict[str, float]:
     """The requests of one turn by the task of its caller. All sessions of one task must make as many."""
-    lanes = Counter(line.lane for line in read_ledger(ledger))
+    callers = Counter(line.caller for line in read_ledger(ledger))
     found: dict[str, set[float]] = {}
-    for lane, count in lanes.items():
-        found.setdefault(lane.split("/")[1], set()).add(count / (exchanges + 1))
+    for caller, count in callers.items():
+        found.setdefault(caller.split("/")[1], set()).add(count / (exchanges + 1))
     if len(found[BARE] | found[TASK]) != 1:
         sys.exit(f"both sides have to make the same number of requests a turn, and they made {found}")
     return {task: counts.pop() for task, counts in found.items()}
@@ -232,7 +232,7 @@ def _scenario(exchanges: int) -> Scenario:
     return Scenario(
         scenario=1,
         usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        lanes={f"{Role.WORKER}/*": replies},
+        callers={f"{Role.WORKER}/*": replies},
     )
 
 

@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 import yaml
 
-from benchmarks.rehearsed import NOTES, SQ, Lanes, agreeing, calls, commit, git, reports
+from benchmarks.rehearsed import NOTES, SQ, Callers, agreeing, calls, commit, git, reports
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
@@ -173,8 +173,10 @@ all | python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.stdin.r
 
 def _run_sq(root: Path, project: Path, values: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     scenario, spec = root / "scenario.yaml", root / "spec.md"
-    lanes = _lanes(_attack(root / "home", project), values["said"])
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "leaks", "usage": {}, "lanes": lanes}))
+    callers = _callers(_attack(root / "home", project), values["said"])
+    scenario.write_text(
+        yaml.safe_dump({"scenario": 1, "description": "leaks", "usage": {}, "callers": callers})
+    )
     spec.write_text(NOTES)
     command = [*SQ, "run", "--spec", str(spec), "--rehearse", str(scenario), "--sandbox", "off"]
     verify = ["--verify", f"cat {root}/home/.npmrc {project}/.env notes.txt"]
@@ -199,7 +201,7 @@ def _environ(root: Path) -> dict[str, str]:
     }
 
 
-def _lanes(attack: str, said: str) -> Lanes:
+def _callers(attack: str, said: str) -> Callers:
     quoted = b64encode(f"it is {said}.".encode()).decode()
     done = reports(
         "task_complete", summary=f"The token is {said}.", tests="pass", notes=f"{quoted}\n{quote(said)}"

@@ -116,14 +116,31 @@ class _Proofs(Protocol):
     def marks(self) -> tuple[str, ...]: ...
     @property
     def unlike(self) -> tuple[str, ...]: ...
+    @property
+    def stubs(self) -> tuple[str, ...]: ...
+    @property
+    def facts(self) -> WorkFacts | None: ...
 
 
 def doubts(proofs: _Proofs | None) -> list[str]:
     """Return the doubts of proofs, beside tests that change, that keep work from being complete."""
     if proofs is None:
         return []
-    told = [untested_words(found)] if (found := untested(proofs.without_work)) else []
+    told = [later_words(proofs.facts.later)] if proofs.facts and proofs.facts.later else []
+    told += [stubs_words(proofs.stubs)] if proofs.stubs else []
+    told += [untested_words(found)] if (found := untested(proofs.without_work)) else []
     return [*told, *([marks_words(proofs.marks)] if proofs.marks else []), *proofs.unlike]
+
+
+def later_words(paths: Sequence[str]) -> str:
+    """Return that files run later, for the agent or the person that has to act."""
+    what = "programs start these files by their name alone, or the link leads out of the repository"
+    return f"{what}, and the spec names none of them: {listed(paths)}"
+
+
+def stubs_words(stubs: Sequence[str]) -> str:
+    """Return that functions are stubs, for the agent or the person that has to act."""
+    return f"the spec asks for {listed(stubs)}, and nothing is built there: the body is that of a stub"
 
 
 def marks_words(marks: Sequence[str]) -> str:

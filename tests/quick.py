@@ -1,7 +1,7 @@
 """`--quick`: the tests that start no process and need little time, with few examples of each property.
 
 An audit hook sees each start of a process. A test that starts one is skipped. Its name and those of tests that need
-more than half a second of a processor are kept in pytest's cache, and the next time these tests are left out.
+more than half a second of a processor, or a second in all, are kept in pytest's cache, and the next time these tests are left out.
 """
 
 import sys
@@ -13,6 +13,7 @@ from hypothesis import settings
 
 _EXAMPLES = 10  # of a property, instead of a hundred or what its test asks for
 _LONG_S = 0.5  # of a processor
+_WAITING_S = 1.0
 _EVENTS = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec", "os.forkpty"})
 _CACHE = "sq/not_in_the_quick_part"
 _REASON = "starts a process; not in the quick part"
@@ -58,7 +59,8 @@ class Watch:
             self.started = True
             call.excinfo = pytest.ExceptionInfo.from_exception(_skipped())
         report = yield
-        if self.started or time.process_time() - self.began_s > _LONG_S:
+        long = time.process_time() - self.began_s > _LONG_S or call.duration > _WAITING_S
+        if self.started or long:
             report.user_properties.append((_CACHE, item.nodeid))
         return report
 

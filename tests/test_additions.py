@@ -297,6 +297,7 @@ def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(
     assert answer == {"decision": "block", "reason": "Put the napkin away."}
 
 
+@pytest.mark.late
 def test_an_added_flag_holds_for_a_run_an_added_role_may_be_asked_for_and_an_added_gate_decides(
     scratch: Scratch, repository: Path, tmp_path: Path, scenario: Callable[[], Path]
 ) -> None:
@@ -332,13 +333,13 @@ def scenario(tmp_path: Path) -> Callable[[], Path]:
         return [note, tool("mcp__sq__task_complete", summary="Done.")]
 
     def made() -> Path:
-        lanes = {
+        callers = {
             "worker/*": [*written("A line.\n"), *written("A line, thanks.\n")],
             "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
             "reviewer/*": [tool("mcp__sq__report_review", passed=True, issues=[])],
         }
         file = tmp_path / "scenario.yaml"
-        file.write_text(yaml.safe_dump({"scenario": 1, "description": "notes", "lanes": lanes}), "utf-8")
+        file.write_text(yaml.safe_dump({"scenario": 1, "description": "notes", "callers": callers}), "utf-8")
         return file
 
     return made

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 LEAKY = """
 import socket, sqlite3, subprocess, threading, pytest
@@ -61,6 +63,7 @@ def teardown_module():
 """
 
 
+@pytest.mark.late
 def test_each_is_named_and_what_is_closed_or_of_a_wider_scope_is_not(tmp_path):
     (tmp_path / "test_leaky.py").write_text(LEAKY)
     command = [

@@ -67,6 +67,7 @@ def test_the_wheel_holds_the_four_packages_with_their_data_and_nothing_else(whee
         assert needed in names
 
 
+@pytest.mark.late
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("folders", [("one",), slow(("one", "two"), single=True)], ids=["once", "twice"])
 def test_the_demo_works_from_an_installed_wheel_as_often_as_it_is_run(

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TESTS = """
 import subprocess, sys, time
@@ -54,6 +56,7 @@ def test_few_examples():
 """
 
 
+@pytest.mark.late
 def test_a_test_with_a_process_is_skipped_once_and_left_out_after_that_and_so_is_a_long_one(tmp_path):
     (tmp_path / "test_some.py").write_text(TESTS)
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}

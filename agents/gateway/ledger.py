@@ -27,11 +27,11 @@ class LedgerLine:
 
     `reply` counts from 1, and is None for a problem when no reply was due. `repeat` counts from 0. `messages`
     is the length of the request's list. `digest` is equal for the same conversation sent again. `misbehaved`
-    names the scripted fault (`status 429`). A lane that refuses connections has one line for each server that
-    does so. As no request arrives, it has no messages.
+    names the scripted fault (`status 429`). A caller that refuses connections has one line for each server
+    that does so. As no request arrives, it has no messages.
     """
 
-    lane: str
+    caller: str
     reply: int | None
     part: Answered
     repeat: int
@@ -65,9 +65,9 @@ class Ledger:
         if fault := _fault(line):
             self._misbehaved[fault] += 1
 
-    def misbehaved(self, lane: str, reply: int) -> int:
-        """Return how often `reply` of `lane` went wrong on purpose, in this process and in earlier ones."""
-        return self._misbehaved[lane, reply]
+    def misbehaved(self, caller: str, reply: int) -> int:
+        """Return how often `reply` of `caller` went wrong on purpose, in this process and in earlier ones."""
+        return self._misbehaved[caller, reply]
 
 
 def read_ledger(path: Path) -> list[LedgerLine]:
@@ -82,10 +82,10 @@ def read_ledger(path: Path) -> list[LedgerLine]:
 
 
 def _fault(line: LedgerLine) -> tuple[str, int] | None:
-    """Return the lane and reply whose faults `line` counts for, or None if it is no scripted fault."""
+    """Return the caller and reply whose faults `line` counts for, or None if it is no scripted fault."""
     if line.part is not Answered.MISBEHAVED or line.reply is None:
         return None
-    return line.lane, line.reply
+    return line.caller, line.reply
 
 
 def _drop_half_line(path: Path) -> None:

@@ -17,6 +17,7 @@ from agents.concurrency import task_group
 _HOST = "127.0.0.1"
 _GRACE = 1  # seconds that open requests get when the server ends
 _LIMIT = 3  # seconds after which the server is dropped in any case
+_CLOSING = 0.002  # seconds until connections are looked at again
 
 
 class ClientLine(H11Protocol):
@@ -141,16 +142,40 @@ class _Port:
 
     def end(self) -> None:
         self._ended.set()
-        self._server.should_exit = True
+        self._server.ended.set()
         self._scope.deadline = anyio.current_time() + _LIMIT
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: Ctrl-C belongs to the run."""
+    """uvicorn without its signal handlers (Ctrl-C belongs to the run) and without its waits of 0.1 s."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ended = anyio.Event()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        while not self.ended.is_set():
+            await self.on_tick(0)  # sets the date of the answers
+            with anyio.move_on_after(1):
+                await self.ended.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        state = self.server_state
+        for server in self.servers:
+            server.close()
+        for bound in sockets or ():
+            bound.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        with anyio.move_on_after(_GRACE):
+            while state.connections or state.tasks:  # noqa: ASYNC110  uvicorn has no event for it
+                await anyio.sleep(_CLOSING)
+        for task in state.tasks:
+            task.cancel()
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:
@@ -162,5 +187,4 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         log_config=None,
         log_level="error",
         access_log=False,
-        timeout_graceful_shutdown=_GRACE,
     )

@@ -49,22 +49,22 @@ class Rehearsal:
         self._values: dict[str, dict[str, str]] = {}
         self._refused: set[tuple[str, str, str]] = set()
 
-    def register(self, lane: str, values: Values) -> None:
-        """Fill in `{name}` for `lane` from now on."""
-        self._values.setdefault(lane, {}).update(values)
+    def register(self, caller: str, values: Values) -> None:
+        """Fill in `{name}` for `caller` from now on."""
+        self._values.setdefault(caller, {}).update(values)
 
-    def refuses(self, lane: str) -> float:
-        """Return for how many seconds from now connections of `lane` are to be refused: 0 to infinity.
+    def refuses(self, caller: str) -> float:
+        """Return for how many seconds from now connections of `caller` are to be refused: 0 to infinity.
 
         Call it once for each server: a refusal that ends counts as done once this was called.
         """
-        first = next(iter(self._scenario.replies(lane) or ()), None)
+        first = next(iter(self._scenario.replies(caller) or ()), None)
         misbehave = first.misbehave if first else None
         if misbehave is None or not misbehave.refuses:
             return 0
-        if misbehave.seconds is not None and self._ledger.misbehaved(lane, 1):
+        if misbehave.seconds is not None and self._ledger.misbehaved(caller, 1):
             return 0
-        self._note(lane, None, Answered.MISBEHAVED, Due(number=1), misbehaved=misbehave.kind)
+        self._note(caller, None, Answered.MISBEHAVED, Due(number=1), misbehaved=misbehave.kind)
         return misbehave.seconds or math.inf
 
     async def answer(self, call: Call) -> Response:
@@ -72,11 +72,11 @@ class Rehearsal:
         try:
             request = read_request(call.body)
         except RequestError as error:
-            return self._refuse(call, None, Refused(reason=f"lane {call.caller}: {error}"))
+            return self._refuse(call, None, Refused(reason=f"caller {call.caller}: {error}"))
         replies = self._replies(call)
         if isinstance(replies, Refused):
             return self._refuse(call, request, replies)
-        decided = decide(replies, request, lane=call.caller)
+        decided = decide(replies, request, caller=call.caller)
         if isinstance(decided, Refused):
             return self._refuse(call, request, decided)
         return self._give(call, request, replies, decided)
@@ -97,11 +97,13 @@ class Rehearsal:
 
     def _replies(self, call: Call) -> Sequence[ScriptReply] | Refused:
         if call.run_id != self._run_id:
-            return Refused(reason=f"lane {call.caller}: asked for run {call.run_id}, this is {self._run_id}")
+            return Refused(
+                reason=f"caller {call.caller}: asked for run {call.run_id}, this is {self._run_id}"
+            )
         found = self._scenario.replies(call.caller)
         if found is None:
-            lanes = ", ".join(self._scenario.lanes) or "none"
-            return Refused(reason=f"lane {call.caller} is not in the scenario. Its lanes are: {lanes}")
+            callers = ", ".join(self._scenario.callers) or "none"
+            return Refused(reason=f"caller {call.caller} is not in the scenario. Its callers are: {callers}")
         values = self._values.get(call.caller, {})
         return tuple(fill_reply(reply, values) for reply in found)
 
@@ -118,11 +120,11 @@ class Rehearsal:
             return StreamingResponse(wire.events(said), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
 
-    def _misbehaves(self, lane: str, reply: ScriptReply, due: Due) -> Misbehave | None:
+    def _misbehaves(self, caller: str, reply: ScriptReply, due: Due) -> Misbehave | None:
         misbehave = reply.misbehave
         if misbehave is None or misbehave.refuses or due.part is ReplyPart.THEN:
             return None
-        over = misbehave.times is not None and self._ledger.misbehaved(lane, due.number) >= misbehave.times
+        over = misbehave.times is not None and self._ledger.misbehaved(caller, due.number) >= misbehave.times
         return None if over else misbehave
 
     def _refuse(self, call: Call, request: ModelRequest | None, refused: Refused) -> Response:
@@ -140,7 +142,7 @@ class Rehearsal:
 
     def _note(
         self,
-        lane: str,
+        caller: str,
         request: ModelRequest | None,
         part: Answered,
         due: Due | None,
@@ -148,7 +150,7 @@ class Rehearsal:
         misbehaved: str | None = None,
     ) -> None:
         line = LedgerLine(
-            lane=lane,
+            caller=caller,
             reply=due.number if due else None,
             part=part,
             repeat=due.repeat if due else 0,
@@ -160,11 +162,11 @@ class Rehearsal:
         self._ledger.append(line)
 
 
-def decide(replies: Sequence[ScriptReply], request: ModelRequest, *, lane: str) -> Due | Refused:
-    """Return the reply of the lane that answers `request`, or why none does."""
+def decide(replies: Sequence[ScriptReply], request: ModelRequest, *, caller: str) -> Due | Refused:
+    """Return the reply of the caller that answers `request`, or why none does."""
     here = position(replies, request.entries)
     if here.due is None:
-        return Refused(reason=f"lane {lane}: no reply is left for this request\n  {_left(replies, here)}")
+        return Refused(reason=f"caller {caller}: no reply is left for this request\n  {_left(replies, here)}")
     due = here.due
     reply = replies[due.number - 1]
     failed = [] if due.part is ReplyPart.THEN else [*unmet(reply.expect, request, here, due)]
@@ -175,7 +177,7 @@ def decide(replies: Sequence[ScriptReply], request: ModelRequest, *, lane: str) 
         return due
     reasons = "\n".join(f"  {reason}" for reason in failed)
     return Refused(
-        reason=f"lane {lane}, reply {due.number}: the request is not as expected\n{reasons}", due=due
+        reason=f"caller {caller}, reply {due.number}: the request is not as expected\n{reasons}", due=due
     )
 
 

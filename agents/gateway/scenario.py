@@ -15,8 +15,8 @@ from state.errors import UsageError
 
 __all__ = ["Scenario", "ScenarioError", "load_scenario"]
 
-_LANE_SEGMENTS = 3  # role/task/attempt
-_REPLY_DEPTH = 3  # the place of a reply in the file: lanes, its lane, its index
+_CALLER_SEGMENTS = 3  # role/task/attempt
+_REPLY_DEPTH = 3  # the place of a reply in the file: callers, its caller, its index
 _UNKNOWN_KEY = ("unexpected_keyword_argument", "extra_forbidden")
 _PLAIN = {"tuple_type": "a list is needed here", "dataclass_type": "a mapping is needed here"}
 # By the key that holds them.
@@ -45,8 +45,8 @@ def load_scenario(path: Path) -> Scenario:
         scenario = TypeAdapter(Scenario).validate_python(data)
     except ValidationError as error:
         found = [_describe(details) for details in error.errors(include_url=False)]
-        raise ScenarioError(path, [*repeated, *found, *_lane_problems(data)]) from error
-    problems = [*repeated, *_lane_problems(data)]
+        raise ScenarioError(path, [*repeated, *found, *_caller_problems(data)]) from error
+    problems = [*repeated, *_caller_problems(data)]
     if problems:
         raise ScenarioError(path, problems)
     return scenario
@@ -89,12 +89,12 @@ def _read_yaml(path: Path) -> tuple[object, list[str]]:
         loader.dispose()
 
 
-def _lane_problems(data: object) -> Iterator[str]:
-    lanes = data.get("lanes") if isinstance(data, dict) else None
-    for lane in lanes if isinstance(lanes, dict) else ():
-        pattern = any(sign in str(lane) for sign in "*?[")
-        if not pattern and len(str(lane).split("/")) != _LANE_SEGMENTS:
-            yield f"lane {lane}: a lane is role/task/attempt or a pattern of it, such as developer/*"
+def _caller_problems(data: object) -> Iterator[str]:
+    callers = data.get("callers") if isinstance(data, dict) else None
+    for caller in callers if isinstance(callers, dict) else ():
+        pattern = any(sign in str(caller) for sign in "*?[")
+        if not pattern and len(str(caller).split("/")) != _CALLER_SEGMENTS:
+            yield f"caller {caller}: a caller is role/task/attempt or a pattern of it, such as developer/*"
 
 
 def _describe(details: ErrorDetails) -> str:
@@ -115,19 +115,19 @@ def _nearest(place: Place) -> str:
 
 
 def _record_at(place: Place) -> type:
-    if place in ((), ("lanes",)):
+    if place in ((), ("callers",)):
         return Scenario
-    inside = place[_REPLY_DEPTH:] if place[0] == "lanes" else place
+    inside = place[_REPLY_DEPTH:] if place[0] == "callers" else place
     return _RECORDS[str(inside[0])] if inside else ScriptReply
 
 
 def _spell(place: Place) -> str:
-    """Return a place in words: `lane worker/t1/1, reply 2, tools 1, name`."""
+    """Return a place in words: `caller worker/t1/1, reply 2, tools 1, name`."""
     if not place:
         return "the file"
-    if place[0] != "lanes" or len(place) == 1:
+    if place[0] != "callers" or len(place) == 1:
         return ".".join(map(str, place))
-    parts = [f"lane {place[1]}"]
+    parts = [f"caller {place[1]}"]
     rest = list(place[2:])
     if rest and isinstance(index := rest[0], int):
         parts.append(f"reply {index + 1}")

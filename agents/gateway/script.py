@@ -1,4 +1,4 @@
-"""The records of a scenario: lanes of replies, frozen, each validated as it is built.
+"""The records of a scenario: callers of replies, frozen, each validated as it is built.
 
 Numbers that people see (replies, tools) start at 1. `repeat` counts from 0.
 """
@@ -63,11 +63,11 @@ class Misbehave:
     six times, with fewer features each time: script it without `times`. It requests a broken stream once more
     without streaming, unless configured otherwise: `times: 1` lets it have the reply then. After a whole
     block (a text before `cut-in-tool`) it asks the model to go on instead, at most three times, and after an
-    empty reply once. The count is kept for each lane and survives the server's process. Expectations of the
+    empty reply once. The count is kept for each caller and survives the server's process. Expectations of the
     reply apply as usual. The words of `then` never go wrong. To make them fail, write them as a reply.
 
-    `connection: refused` is not counted, as no request arrives. The lane of such a first reply has a port of
-    its own, which refuses from the moment its URL is known, for `seconds` or always. After a restart the
+    `connection: refused` is not counted, as no request arrives. The caller of such a first reply has a port
+    of its own, which refuses from the moment its URL is known, for `seconds` or always. After a restart the
     server refuses again only if it refuses always.
     """
 
@@ -221,7 +221,7 @@ def _refuses_first(replies: tuple[ScriptReply, ...]) -> tuple[ScriptReply, ...]:
     ]
     if late:
         raise ValueError(
-            f"reply {' and '.join(map(str, late))}: a lane refuses connections from its start, "
+            f"reply {' and '.join(map(str, late))}: a caller refuses connections from its start, "
             "so connection: refused stands in its first reply only"
         )
     return replies
@@ -229,21 +229,21 @@ def _refuses_first(replies: tuple[ScriptReply, ...]) -> tuple[ScriptReply, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)
 class Scenario:
-    """A model's side of a whole run, lane by lane. A lane's key is role/task/attempt or a pattern of it."""
+    """A model's side of a whole run, by caller. A caller's key is role/task/attempt or a pattern of it."""
 
     scenario: Literal[1]
     description: str = ""
     usage: ScriptUsage = Field(default_factory=ScriptUsage)
-    lanes: dict[str, Annotated[tuple[ScriptReply, ...], AfterValidator(_refuses_first)]]
+    callers: dict[str, Annotated[tuple[ScriptReply, ...], AfterValidator(_refuses_first)]]
 
-    def replies(self, lane: str) -> tuple[ScriptReply, ...] | None:
-        """Return the replies of `lane` (role/task/attempt), by its own key or the first pattern that matches.
+    def replies(self, caller: str) -> tuple[ScriptReply, ...] | None:
+        """Return the replies of `caller` (role/task/attempt), by its own key or the first that matches.
 
         Returns None if no key matches.
         """
-        if lane in self.lanes:
-            return self.lanes[lane]
-        return next((found for key, found in self.lanes.items() if fnmatchcase(lane, key)), None)
+        if caller in self.callers:
+            return self.callers[caller]
+        return next((found for key, found in self.callers.items() if fnmatchcase(caller, key)), None)
 
 
 Values = Mapping[str, str]

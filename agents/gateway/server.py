@@ -25,6 +25,8 @@ from agents.gateway.listeners import Listeners, listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario, Values
 
+_LONGEST = 32_000_000  # bytes of a request, as at the API
+_TOO_LONG = f"sq gateway: the request is longer than {_LONGEST:,} bytes. Send a shorter one"
 _METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 _ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a caller"
 _NO_VALUES: Values = MappingProxyType({})
@@ -83,6 +85,16 @@ async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> As
             yield Gateway(listeners, run_id, rehearsal)
 
 
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    """Yield the parts of a body. An `OverflowError` says that it is too long."""
+    length = 0
+    async for piece in request.stream():
+        length += len(piece)
+        if length > _LONGEST:
+            raise OverflowError
+        yield piece
+
+
 def app_of(mode: GatewayMode) -> Starlette:
     """Return the server that answers in this mode."""
 
@@ -91,9 +103,11 @@ def app_of(mode: GatewayMode) -> Starlette:
         if request.method != "POST":
             return JSONResponse(error_body(_ONLY_POST, 404), status_code=404)
         try:
-            body = await request.body()
+            body = b"".join([piece async for piece in _pieces(request)])
         except ClientDisconnect:  # the client was killed while it was asking
             return Response(status_code=400)
+        except OverflowError:
+            return JSONResponse(error_body(_TOO_LONG, 413), status_code=413, headers={"connection": "close"})
         answers = {MESSAGES: mode.answer, COUNT_TOKENS: mode.count, TRACES: mode.traces}
         if address is None or address.endpoint not in answers:
             return mode.stray(request.url.path)

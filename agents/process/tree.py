@@ -13,15 +13,17 @@ import os
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
+from agents.process.sandbox.totals import exceeded
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from agents.process.sandbox.plan import SandboxPlan
 
 ENDING_LIMIT_S = 4.0  # the supervisor's grace of two seconds, and time to kill and collect
+_MB = 2**20
 LAST_OUTPUT_LIMIT_S = 1.0  # from the exit to the end of output, late only if a process out of reach holds it
 UTF8_CONTINUATION = range(0x80, 0xC0)  # the second to fourth byte of a character
 
@@ -67,7 +70,7 @@ async def run_command(
     could not be started.
     """
     begun = time.monotonic()
-    tail = _Tail(output_limit)
+    tail = _Tail(output_limit, (sandbox.ceilings.output_mb or 0) * _MB if sandbox else 0)
     with _pipe() as (report, report_end):
         inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
         argv = contained(inside, containment, report=str(report_end), limits=limits)
@@ -83,13 +86,13 @@ async def run_command(
         else:
             async with _ended(process), _collected(process.stdout, tail):
                 with anyio.move_on_after(deadline_s) as limit:
-                    await _feed(process.stdin, given)
-                    await process.wait()
+                    async with _held_to_totals(sandbox, tail) as totals:
+                        await _feed(process.stdin, given)
+                        await process.wait()
                 timed_out = limit.cancelled_caught
                 await _end(process)
-            exit_code, error = process.returncode, _read_report(report)
-            if sandbox and exit_code and not error:
-                error = _no_sandbox(tail.text())
+            exit_code, error = process.returncode, totals.exceeded or _read_report(report)
+            error = error or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
     return CommandResult(
         exit_code=None if timed_out or error else _shell_code(exit_code),
         timed_out=timed_out,
@@ -101,15 +104,19 @@ async def run_command(
 
 
 class _Tail:
-    """The last `limit` of the bytes added."""
+    """The last `limit` of the bytes added. `full` is set when they were more than `most`."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, most: int = 0) -> None:
         self._limit = limit
+        self._most = most
+        self.full = anyio.Event()
         self._kept = bytearray()
         self._left_out = 0
 
     def add(self, data: bytes) -> None:
         self._kept += data
+        if self._most and self._left_out + len(self._kept) > self._most:
+            self.full.set()
         self._drop(len(self._kept) - self._limit)
 
     def text(self) -> str:
@@ -123,6 +130,34 @@ class _Tail:
         if count > 0:
             del self._kept[:count]
             self._left_out += count
+
+
+@dataclass(slots=True)
+class _Totals:
+    exceeded: str = ""
+
+
+@contextlib.asynccontextmanager
+async def _held_to_totals(sandbox: SandboxPlan | None, tail: _Tail) -> AsyncIterator[_Totals]:
+    """End the block when the command exceeds a total of its sandbox, and yield where it says which."""
+    totals = _Totals()
+    if sandbox is None:
+        yield totals
+        return
+
+    async def watch(wait: Callable[[], Awaitable[str]]) -> None:
+        totals.exceeded = f"it was ended, because {await wait()}"
+        group.cancel_scope.cancel()
+
+    async def printed() -> str:
+        await tail.full.wait()
+        return f"it printed more than {sandbox.ceilings.output_mb} MiB (sandbox.limits.output_mb)"
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings))
+        group.start_soon(watch, printed)
+        yield totals
+        group.cancel_scope.cancel()
 
 
 async def _feed(stdin: ByteSendStream | None, given: bytes) -> None:

@@ -177,10 +177,7 @@ def fitted(history: Sequence[Message], room: int) -> list[Message]:
     for message in reversed(history):
         if len(message.text) > room:
             if room >= _LEAST_SHOWN:
-                text = f"[the beginning is left out] …{message.text[-room:]}"
-                kept.append(
-                    Message(kind=message.kind, text=text, tool=message.tool, is_error=message.is_error)
-                )
+                kept.append(replace(message, text=f"[the beginning is left out] …{message.text[-room:]}"))
             break
         kept.append(message)
         room -= len(message.text)

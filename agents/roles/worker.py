@@ -29,12 +29,12 @@ _LONGEST_QUESTION = 2_000  # characters
 _CLOSING = " \t\n*_`)\"'"  # characters allowed behind a question mark
 
 
-def system_prompt(*, in_worktree: bool = True, sandboxed: bool = False) -> str:
+def system_prompt(*, in_worktree: bool = True, sandboxed: bool = False, online: bool = False) -> str:
     """Return the system prompt of every Worker. Without `in_worktree`, it works in the user's checkout.
 
-    `sandboxed`: its commands reach no network.
+    `sandboxed`: its commands reach no network, or with `online` the open hosts alone.
     """
-    return prompts.render("worker_system", in_worktree=in_worktree, sandboxed=sandboxed)
+    return prompts.render("worker_system", in_worktree=in_worktree, sandboxed=sandboxed, online=online)
 
 
 def worker_session(
@@ -59,7 +59,11 @@ def worker_session(
     return platform.session(
         caller,
         workspace=workspace,
-        system=system_prompt(in_worktree=platform.settings.worktrees, sandboxed=platform.without_network),
+        system=system_prompt(
+            in_worktree=platform.settings.worktrees,
+            sandboxed=platform.without_network,
+            online=platform.open_hosts,
+        ),
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,
         resume=resume,

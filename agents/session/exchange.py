@@ -92,6 +92,10 @@ class SandboxAround(Protocol):
         """
         ...
 
+    async def exceeded(self) -> str:
+        """Wait until the session exceeds a total of its sandbox, and return which."""
+        ...
+
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""
         ...

@@ -89,12 +89,22 @@ class Policy:
 
 
 def protected_path(relative: str, more: Sequence[str] = ()) -> str | None:
-    """Return the pattern that protects this path (relative to the repository), or None.
+    """Return the pattern that protects this path (relative to the repository) in any case, or None.
 
     `more` are the user's patterns. Those of `policy.yaml` always apply.
     """
     patterns: Sequence[str] = [*_rules()["protected"], *more]
-    return next((pattern for pattern in patterns if fnmatch.fnmatchcase(relative, pattern)), None)
+    return next((one for one in patterns if fnmatch.fnmatchcase(relative.lower(), one.lower())), None)
+
+
+def later_terms(relative: str) -> Sequence[str] | None:
+    """Return the terms for a file that programs start by its name alone, or None if it is no such file."""
+    path = f"/{relative.lower()}"
+    for row in _rules()["runs_later"]:
+        if any(fnmatch.fnmatchcase(path, f"*/{pattern}") for pattern in row["paths"]):
+            terms: Sequence[str] = row["terms"]
+            return terms
+    return None
 
 
 def rule_names() -> tuple[str, ...]:

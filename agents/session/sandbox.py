@@ -1,17 +1,20 @@
 """The sandbox of one session: made when its process starts, removed when the process has ended."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+
+import structlog
 
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.needs import Needs
-from agents.process.sandbox.policy import SandboxPolicy, forget
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import INDEX, git_folders, private_git
-from state.safe_paths import read_inside, write_inside
+from agents.process.sandbox.totals import exceeded
+from state.safe_paths import read_inside, remove_tree, write_inside
 
-MOST_BYTES = 256 * 2**20  # of an index
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,17 +45,30 @@ class SandboxWalls:
         )
 
     def settle(self) -> None:
-        """Take over the index of a session that keeps it. Blocks.
+        """Take over the index of a session that keeps it, if it is a file that can be one. Blocks.
 
         Raises:
-            OSError: it is a link, too large, or cannot be written.
+            OSError: it cannot be written.
         """
         found = git_folders(self.needs.workspace) if self.needs.keeps_index else None
-        copy = private_git(self.needs.scratch)
-        if found is None or found.own == found.common or not (copy / INDEX).exists():
+        if found is None or found.own == found.common:
             return
-        write_inside(found.own, INDEX, read_inside(copy, INDEX, limit=MOST_BYTES))
+        try:
+            index = read_inside(private_git(self.needs.scratch), INDEX)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            log.warning("session.index.not_taken", error=str(error))
+            return
+        write_inside(found.own, INDEX, index)
+
+    def exceeded(self) -> Coroutine[None, None, str]:
+        """Return what waits until the session exceeds a total of its sandbox, and then says which."""
+        needs = self.needs
+        folders = [*([needs.workspace] if needs.writes else []), needs.scratch, *needs.writable]
+        return exceeded(folders, self.boundary.ceilings)
 
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""
-        forget(self.needs.scratch)
+        if left := remove_tree(self.needs.scratch):
+            log.warning("folder.remove.failed", folder=str(self.needs.scratch), error=left)

@@ -23,7 +23,7 @@ from agents.concurrency import first_of, task_group
 from agents.process.containment import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
-from agents.session.exchange import Counted, Listener, SessionSpec, SessionStartError, built
+from agents.session.exchange import Counted, Listener, SandboxAround, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
 from state.records.calls import CallEnd, CallResult
@@ -148,6 +148,8 @@ class _Actor:
             with anyio.CancelScope(shield=True):
                 async with task_group() as tasks:
                     tasks.start_soon(self._read, client)
+                    if walls := self.spec.start.walls:
+                        tasks.start_soon(self._hold_to_totals, walls)
                     task_status.started()
                     with self.scope:
                         await self._serve(client, self._inbox)
@@ -194,6 +196,9 @@ class _Actor:
             self._die("Claude Code ended without a result")
         except Exception as error:  # noqa: BLE001  ProcessError, decode errors: the stream is over
             self._die(f"{type(error).__name__}: {error}")
+
+    async def _hold_to_totals(self, walls: SandboxAround) -> None:
+        self._die(f"sq ended the session, because {await walls.exceeded()}")
 
     # --- one exchange -----------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
 def transcript_of(messages: Sequence[Message], *, prompt: str = "", cwd: str = "") -> Transcript:
     """Return the transcript of a live session, in which `prompt` was sent before the first of `messages`.
 
-    Calls and results are paired in order, because messages have no ids.
+    A result belongs to the first open call of its id: ids are unique in one session at most.
     """
     first = [Message(kind=MessageKind.PROMPT, text=prompt)] if prompt else []
     return replace(_assembled(_from_messages([*first, *messages]), None), cwd=cwd)
@@ -223,18 +223,20 @@ def _background_id(tool: str, returned: CallReturned) -> str:
 
 
 def _from_messages(messages: Iterable[Message]) -> Iterator[Piece]:
-    open_calls: list[str] = []
+    open_calls: list[tuple[str, str]] = []
     for number, message in enumerate(messages):
+        own = next((one for one in open_calls if one[0] == message.use_id), None)
         match message.kind:
             case MessageKind.PROMPT:
                 yield Utterance(speaker=Speaker.USER, text=message.text, opens=True)
             case MessageKind.TEXT:
                 yield Utterance(speaker=Speaker.ASSISTANT, text=message.text)
             case MessageKind.TOOL_CALL:
-                open_calls.append(f"call-{number}")
-                yield CallMade(id=open_calls[-1], tool=message.tool, input=_input_of(message.text))
-            case MessageKind.TOOL_RESULT if open_calls:
-                yield CallReturned(id=open_calls.pop(0), text=message.text, is_error=message.is_error)
+                open_calls.append((message.use_id, f"call-{number}"))
+                yield CallMade(id=open_calls[-1][1], tool=message.tool, input=_input_of(message.text))
+            case MessageKind.TOOL_RESULT if own:
+                open_calls.remove(own)
+                yield CallReturned(id=own[1], text=message.text, is_error=message.is_error)
             case _:
                 pass
 

@@ -5,10 +5,12 @@ import re
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import IO
 
 import anyio
 
@@ -38,6 +40,9 @@ _LOCATION = (
 )
 _LINK = "160000"
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_OF_OBJECT = re.compile(rf"{_NAME.pattern}(?:\^{{tree}})?")
+_answers: OrderedDict[tuple[str, ...], bytes] = OrderedDict()  # what objects never answer otherwise
+_ANSWERS_KEPT, _LARGEST_KEPT = 64, 1_000_000
 _SHA256 = 64  # characters of a name
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n{more}"
 _PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
@@ -127,6 +132,29 @@ async def git_bytes(
     return done.stdout
 
 
+async def told_by_objects(folder: Path, *arguments: str) -> bytes:
+    """As `git_bytes`, of the object that the last argument names. By its whole name it is asked once.
+
+    Raises:
+        GitError: as `git`.
+    """
+    if not _OF_OBJECT.fullmatch(arguments[-1]):
+        return await git_bytes(folder, *arguments)
+    return await _once(arguments, lambda: git_bytes(folder, *arguments))
+
+
+async def _once(question: tuple[str, ...], ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    """Return the answer to a question that whole names of objects decide alone: it never changes."""
+    if (answer := _answers.get(question)) is None:
+        answer = await ask()
+    if len(answer) <= _LARGEST_KEPT:
+        _answers[question] = answer
+        _answers.move_to_end(question)
+    if len(_answers) > _ANSWERS_KEPT:
+        _answers.popitem(last=False)
+    return answer
+
+
 async def _run(
     command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes]:
@@ -134,9 +162,7 @@ async def _run(
 
     It runs in a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as given:
-        given.write(stdin)
-        given.seek(0)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _given(stdin) as given:
         process = await anyio.open_process(
             command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True
         )
@@ -152,6 +178,17 @@ async def _run(
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
+
+
+@contextmanager
+def _given(stdin: bytes) -> Iterator[IO[bytes] | int]:
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file
 
 
 async def compared(
@@ -172,25 +209,31 @@ async def compared(
     Raises:
         GitError: one of the objects is missing, or git does not answer.
     """
-    objects = await git(folder, "rev-parse", "--path-format=absolute", "--git-path", "objects")
     names = [
         one if _NAME.fullmatch(one) else await git(folder, "rev-parse", "--verify", "--end-of-options", one)
         for one in of
     ]
-    with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
-        empty = Path(temporary)
-        (empty / "refs").mkdir()
-        (empty / "HEAD").write_text("ref: refs/heads/none\n")
-        is_sha256 = len(names[0]) == _SHA256
-        more = "[extensions]\n\tobjectFormat = sha256\n" if is_sha256 else ""
-        (empty / "config").write_text(_CONFIG.format(version=int(is_sha256), more=more))
-        return await git_bytes(
-            empty,
-            "--literal-pathspecs",
-            *(command[0], *_PLAIN, *command[1:], *names, "--", *paths),
-            settings=("core.attributesFile=/dev/null", *settings),
-            environment={**_OURS, "GIT_DIR": temporary, "GIT_OBJECT_DIRECTORY": objects},
-        )
+
+    async def ask() -> bytes:
+        common = git_environment(folder=folder).get("GIT_COMMON_DIR")
+        path = ("rev-parse", "--path-format=absolute", "--git-path", "objects")
+        objects = f"{common}/objects" if common else await git(folder, *path)
+        with tempfile.TemporaryDirectory(prefix="sq-") as temporary:
+            empty = Path(temporary)
+            (empty / "refs").mkdir()
+            (empty / "HEAD").write_text("ref: refs/heads/none\n")
+            is_sha256 = len(names[0]) == _SHA256
+            more = "[extensions]\n\tobjectFormat = sha256\n" if is_sha256 else ""
+            (empty / "config").write_text(_CONFIG.format(version=int(is_sha256), more=more))
+            return await git_bytes(
+                empty,
+                "--literal-pathspecs",
+                *(command[0], *_PLAIN, *command[1:], *names, "--", *paths),
+                settings=("core.attributesFile=/dev/null", *settings),
+                environment={**_OURS, "GIT_DIR": temporary, "GIT_OBJECT_DIRECTORY": objects},
+            )
+
+    return await _once((*command, *settings, *names, "--", *paths), ask)
 
 
 async def git_succeeds(folder: Path, *arguments: str) -> bool:

@@ -6,6 +6,7 @@ is noted beside the worktree's index, to distinguish it from later changes.
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -16,10 +17,11 @@ from pathlib import Path
 from orchestrator.git.command import git, ignoring_junk
 from orchestrator.git.conflicts import marked_files, unite, unmerged_paths
 from orchestrator.git.locks import git_dir, in_worktree
+from orchestrator.git.pinned import command_of
 from orchestrator.git.rescue_refs import keep, make_commit, numbered_refs
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
-from state.safe_paths import write_inside
+from state.safe_paths import parent_inside, read_inside, write_inside
 
 # These options and settings replace the user's own for merges, so that merges are the same everywhere.
 _OPTIONS = (
@@ -88,7 +90,7 @@ class Merge:
             if self._merged_commit() != self.commit:  # else it has conflicts
                 raise
         united = list(await unite(self.folder)) if uniting else []
-        left = {path: _print_of(self.folder / path) for path in await self._unmerged()}
+        left = {path: _print_of(self.folder, path) for path in await self._unmerged()}
         replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
 
     async def look(self) -> MergeFound:
@@ -112,7 +114,7 @@ class Merge:
         unmerged = tuple(
             path
             for path in await self._unmerged()
-            if path in marked or left.get(path, "") in {"", _print_of(self.folder / path)}
+            if path in marked or left.get(path, "") in {"", _print_of(self.folder, path)}
         )
         return MergeFound(
             under_way=True,
@@ -188,7 +190,9 @@ class Merge:
         listed = await git(self.folder, "config", "--list", "-z")
         entries = dict(entry.partition("\n")[::2] for entry in listed.split("\0"))
         drivers = [
-            name for name, command in entries.items() if _DRIVER.fullmatch(name) and not _merges(command)
+            name
+            for name, command in entries.items()
+            if _DRIVER.fullmatch(name) and not _merges(command_of(command))
         ]
         as_text = _AS_TEXT.format(theirs=self.commit)
         settings = [*_SETTINGS, *(f"{name}={as_text}" for name in drivers)]
@@ -206,7 +210,7 @@ class Merge:
         return [
             path
             for path, stages in (await unmerged_paths(self.folder)).items()
-            if set(stages) != {_BASE} or _print_of(self.folder / path) != _NOTHING
+            if set(stages) != {_BASE} or _print_of(self.folder, path) != _NOTHING
         ]
 
 
@@ -231,14 +235,16 @@ def _note(folder: Path) -> Path:
     return git_dir(folder) / _NOTE
 
 
-def _print_of(path: Path) -> str:
-    """Return a short text for the content of a path, which changes with that content."""
+def _print_of(folder: Path, path: str) -> str:
+    """Return a short text for the content of a path in a folder, which changes with that content."""
     try:
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            return f"link {path.readlink()}"
-        if not stat.S_ISREG(found.st_mode):
-            return "no file"
-        return f"{found.st_mode & 0o100:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        with parent_inside(folder, path) as (parent, name):
+            found = os.lstat(name, dir_fd=parent)
+            if stat.S_ISLNK(found.st_mode):
+                return f"link {os.readlink(name, dir_fd=parent)}"
+        content = read_inside(folder, path)
+        return f"{found.st_mode & 0o100:o} {hashlib.sha256(content).hexdigest()}"
     except (FileNotFoundError, NotADirectoryError):
         return _NOTHING
+    except OSError:  # a pipe, a folder, a file of that size
+        return "no file"

@@ -8,9 +8,11 @@ import hashlib
 import json
 import os
 import re
+import secrets
+import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,11 @@ _DRIVER = re.compile(
     rb"|credential\.(?:.+\.)?helper|uploadpack\.packobjectshook)",
     re.DOTALL | re.IGNORECASE,
 )
+_RUN_ON_FILES = re.compile(
+    rb"filter\..+\.(?:clean|smudge|process)|merge\..+\.driver", re.DOTALL | re.IGNORECASE
+)
+_PROGRAM = "sq-driver"
+_BEGIN = " 3<<'"
 _REQUIRED = re.compile(rb"filter\..+\.required", re.DOTALL | re.IGNORECASE)
 _BETWEEN = re.compile(r"""[\s;&|()<>"'`$!{}]+""")
 _SUBSTITUTION = re.compile(r"(?:s|y|tr)?(\W).*\1.*\1[gIip]*")  # of sed
@@ -89,12 +96,11 @@ async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> Tr
                 shutil.copyfile(source, folder / "info" / name)
         (common / "worktrees").mkdir(exist_ok=True)
         link_content(common, folder)
-        left_out = set[str]()
+        left_out, drivers = set[str](), dict[bytes, bytes]()
         for name, local in (("config", True), ("nested-config", False)):
-            entries, programs = without_programs_of_the_tree(
-                await settings_of_repository(root, local=local), root, agents_work_there=worktrees is None
-            )
-            await write_settings(folder / name, entries)
+            found = await settings_of_repository(root, local=local)
+            entries, programs = without_programs_of_the_tree(found, root, agents_work_there=not worktrees)
+            drivers |= await _write_with_program(folder, name, entries)
             left_out |= set(programs)
     trusted = TrustedGit(root=root, own=own, common=common, folder=folder, worktrees=worktrees)
     facts = {
@@ -104,6 +110,8 @@ async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> Tr
         "worktrees": str(worktrees) if worktrees else None,
         "prints": prints_of(own, common),
         "left_out": sorted(left_out),
+        "drivers": sorted(name.decode(errors="replace") for name in drivers),
+        "paths": sorted({path for command in drivers.values() for path in _paths_in(command)}),
     }
     draft = folder / f"{_RECORD}.draft"
     draft.write_text(json.dumps(facts), "utf-8")
@@ -144,6 +152,55 @@ def changed_git(trusted: TrustedGit) -> list[str]:
 def left_out_programs(trusted: TrustedGit) -> list[str]:
     """Return the settings that sq does not use because they run a program of the tree."""
     return list((_facts(trusted.folder) or {"left_out": []})["left_out"])
+
+
+async def _write_with_program(folder: Path, name: str, entries: Sequence[Entry]) -> dict[bytes, bytes]:
+    """Write settings whose filters and merge drivers a program of sq's runs, and return those."""
+    write_program(folder)
+    end = secrets.token_hex(16)  # a line that no name of an agent's file can hold
+    await write_settings(folder / name, [by_program(one, folder / _PROGRAM, end) for one in entries])
+    return {one: value for one, value in entries if value and _RUN_ON_FILES.fullmatch(one)}
+
+
+def drivers_of(trusted: TrustedGit) -> tuple[list[str], list[Path]]:
+    """Return the user's settings that run programs on files, and the paths that those commands name."""
+    facts = _facts(trusted.folder) or {}
+    return list(facts.get("drivers", [])), [Path(one) for one in facts.get("paths", [])]
+
+
+def write_program(folder: Path, sandbox: str = "") -> None:
+    """Write the program by which git runs the user's filters and merge drivers in a run.
+
+    `sandbox` are words of a shell in front of the command. `$here` is the worktree.
+    """
+    draft = folder / f"{_PROGRAM}.draft"
+    draft.write_text(
+        f'#!/bin/sh\nhere=$(pwd -P)\ncommand=$(cat <&3)\nexec {sandbox} /bin/sh -c "$command" 3<&-\n'
+    )
+    draft.chmod(0o700)
+    draft.replace(folder / _PROGRAM)
+
+
+def by_program(entry: Entry, program: Path, end: str) -> Entry:
+    """Return a setting whose command the program reads from descriptor 3, up to the line `end`, and runs."""
+    name, value = entry
+    if not (value and _RUN_ON_FILES.fullmatch(name)):
+        return entry
+    head = f"exec {shlex.quote(str(program))}{_BEGIN}{end}'\n"
+    return name, head.encode() + value + f"\n{end}\n".encode()
+
+
+def command_of(value: str) -> str:
+    """Return the user's own command of a filter or a merge driver."""
+    first, *lines = value.split("\n")
+    return "\n".join(lines[:-2]) if _BEGIN in first else value
+
+
+def _paths_in(command: bytes) -> Iterator[str]:
+    for word in _BETWEEN.split(command.decode(errors="surrogateescape")):
+        path = os.path.expanduser(word) if word.startswith("~") else word  # noqa: PTH111
+        if path.startswith("/") and os.path.lexists(path):
+            yield path
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:

@@ -170,12 +170,6 @@ class TrustedGit:
         return _named(real, folder, nested_common(self.folder / _NESTED, real, self.folder / "nested-config"))
 
 
-def restore_pointer(folder: Path) -> None:
-    """In a run, let the `.git` of a worktree lead to its git folder again, for commands that ask."""
-    if trusted := trusted_now():
-        trusted.restore_pointer(folder)
-
-
 def pointer_of(pointer: Path) -> str:
     """Return the path of the git folder that a `.git` file names, made absolute.
 

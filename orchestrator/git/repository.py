@@ -29,8 +29,13 @@ async def find_repository(folder: Path) -> Repository:
     Raises:
         UsageError: there is none, or it has no working tree. Says how to fix that.
     """
+    of_head = ("HEAD^{commit}", "--symbolic-full-name", "HEAD", "--")
+    if told := await _or_none(folder, "rev-parse", "--show-toplevel", *of_head):
+        root, head, name, _ = told.rsplit("\n", 3)
+        branch = name.removeprefix("refs/heads/") if name != "HEAD" else None
+        return Repository(root=Path(root), head=head, branch=branch)
     try:
-        root = Path(await git(folder, "rev-parse", "--show-toplevel"))
+        root = await git(folder, "rev-parse", "--show-toplevel")
     except GitError as error:
         if "safe.directory" in str(error):
             raise UsageError(str(error)) from error
@@ -38,9 +43,8 @@ async def find_repository(folder: Path) -> Repository:
             f"{folder} is not inside a git repository with a working tree, and sq works on branches of one. "
             f"Make it one: git init && git add -A && git commit -m 'First commit'"
         ) from error
-    head = await _or_none(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    branch = await _or_none(root, "symbolic-ref", "--quiet", "--short", "HEAD")
-    return Repository(root=root, head=head, branch=branch)
+    branch = await _or_none(Path(root), "symbolic-ref", "--quiet", "--short", "HEAD")
+    return Repository(root=Path(root), head=None, branch=branch)
 
 
 async def _or_none(folder: Path, *arguments: str) -> str | None:

@@ -7,8 +7,7 @@ of another tree for a while: neither HEAD nor its own index moves.
 from pathlib import Path
 
 from orchestrator.git.command import git
-from orchestrator.git.pinned_config import restore_pointer
-from orchestrator.git.workspace import ensure_worktree, put_on
+from orchestrator.git.workspace import ensure_worktree, put_on, take_away
 
 _DATE = "1970-01-01T00:00:00 +0000"  # the same tree is the same commit
 _FIXED = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
@@ -31,11 +30,10 @@ async def remove_scratch(repository: Path, folder: Path) -> None:
     """Remove a scratch worktree with everything in it.
 
     Raises:
-        GitError: git refuses.
+        GitError: git refuses, or something of it cannot be removed.
     """
     if folder.exists():
-        restore_pointer(folder)
-        await git(repository, "worktree", "remove", "--force", "--force", str(folder))
+        await take_away(repository, folder)
 
 
 async def show_content(folder: Path, index: Path, tree: str) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import compared, git, git_bytes
+from orchestrator.git.command import compared, git, git_bytes, told_by_objects
 
 _STAT = ("--stat-width=500", "--stat-name-width=400", "--stat-graph-width=20")
 _SECTION = re.compile(r"^(?=diff --)", re.MULTILINE)
 _HEADER = re.compile(r"diff --(?:git|cc|combined) (.*)")
+_LINK = "120000"
 _FILE, _GONE = "100644", "0" * 40
 
 
@@ -102,7 +103,7 @@ async def contents_at(
     repository: Path, tree: str, paths: Collection[str], *, largest: int = 1_000_000
 ) -> dict[str, bytes]:
     """Return the content of each of these files that a tree has, of at most `largest` bytes."""
-    listed = await git_bytes(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    listed = await told_by_objects(repository, "ls-tree", "-r", "-z", "-l", "--full-tree", tree)
     objects = {}
     wanted = set(paths)
     for entry in listed.split(b"\0"):
@@ -122,15 +123,24 @@ async def contents_at(
 
 async def text_at(repository: Path, tree: str, path: str) -> str:
     """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
-    if not await _entries(repository, tree, [path]):
+    if not (entry := (await _entries(repository, tree, [path])).get(path)):
         return ""
-    return await git(repository, "cat-file", "blob", f"{tree}:{path}") + "\n"
+    name = entry.partition(" ")[2]  # and not the path, which may be no text
+    return await git(repository, "cat-file", "blob", name) + "\n"
 
 
 async def files_in(repository: Path, tree: str) -> list[str]:
     """Return the paths of all files in a tree."""
-    listed = await git(repository, "ls-tree", "-r", "-z", "--full-tree", "--name-only", tree)
-    return [path for path in listed.split("\0") if path]
+    return list(await _entries(repository, tree))
+
+
+async def links_in(repository: Path, tree: str) -> dict[str, str]:
+    """Return the symbolic links in a tree, each with its target."""
+    entries = await _entries(repository, tree)
+    if not (links := [path for path, facts in entries.items() if facts.startswith(_LINK)]):
+        return {}
+    targets = await contents_at(repository, tree, links)
+    return {path: targets.get(path, b"/").decode(errors="replace") for path in links}
 
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:
@@ -141,12 +151,13 @@ async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str
     return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
 
 
-async def _entries(repository: Path, tree: str, paths: Collection[str]) -> dict[str, str]:
-    """Return the mode and the object of each of these paths that is a file in a tree."""
+async def _entries(repository: Path, tree: str, paths: Collection[str] | None = None) -> dict[str, str]:
+    """Return the mode and the object of each file in a tree, or of each of these paths that is one."""
     found = {}
-    for entry in (await git(repository, "ls-tree", "-r", "-z", "--full-tree", tree)).split("\0"):
+    listed = await told_by_objects(repository, "ls-tree", "-r", "-z", "--full-tree", tree)
+    for entry in listed.decode(errors="replace").split("\0"):
         facts, _, path = entry.partition("\t")
-        if path in paths:
+        if path and (paths is None or path in paths):
             mode, _, name = facts.split(" ")
             found[path] = f"{mode} {name}"
     return found

@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk
-from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
-from orchestrator.git.pinned_config import restore_pointer, trusted_now
-from state.errors import GitError
+import structlog
+from anyio import to_thread
 
+from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk, told_by_objects
+from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
+from orchestrator.git.pinned_config import trusted_now
+from state.errors import GitError
+from state.safe_paths import make_ordinary, remove_tree
+
+log = structlog.get_logger(__name__)
+_NAMED, _SHOWN = 10, 200  # paths in a line of the log, and characters of one
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -95,9 +101,19 @@ async def remove_worktree(repository: Path, folder: Path, *, holds: str) -> bool
         return True
     if await snapshot_aside(folder) != holds:
         return False
-    restore_pointer(folder)
-    await git(repository, "worktree", "remove", "--force", str(folder))
+    await take_away(repository, folder)
     return True
+
+
+async def take_away(repository: Path, folder: Path) -> None:
+    """Remove a worktree with everything in it. git itself fails at folders that are closed or very deep.
+
+    Raises:
+        GitError: something of it cannot be removed.
+    """
+    if left := await to_thread.run_sync(remove_tree, folder):
+        raise GitError(f"{folder} cannot be removed: {left}")
+    await git(repository, "worktree", "remove", "--force", "--force", str(folder))
 
 
 async def remove_branch(repository: Path, branch: str, *, merged_into: str) -> None:
@@ -134,8 +150,7 @@ async def snapshot(folder: Path) -> str:
                 with suppress(FileNotFoundError):
                     shutil.copy2(source, draft)  # with its time, by which git knows which files changed since
         environment = {"GIT_INDEX_FILE": str(draft)}
-        with ignoring_junk() as ignoring:
-            await add_all(folder, settings=ignoring, environment=environment)
+        await add_into(folder, environment, lenient=False)
         tree = await git(folder, "write-tree", environment=environment)
         for old in where.glob("sq-index.*"):
             if old != kept:
@@ -187,8 +202,10 @@ async def add_into(folder: Path, environment: Mapping[str, str], *, lenient: boo
         try:
             await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
         except GitError:
-            if not lenient:
-                raise
+            if lenient:
+                return
+            await _made_ordinary(folder)
+            await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
 
 
 async def _forget_times(folder: Path, index: Path) -> None:
@@ -207,17 +224,37 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
     """
     if not _detached_head(folder):
         await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # a reset moves no branch then
-    await in_worktree(folder, "reset", "--hard", "--quiet", commit, settings=["submodule.recurse=false"])
+    clean = ("clean", "-ffdq" if with_repositories else "-fdq")
+    reset = ("reset", "--hard", "--quiet", commit)
     with ignoring_junk() as ignoring:
-        await git(folder, "clean", "-ffdq" if with_repositories else "-fdq", settings=ignoring)
+        try:
+            await in_worktree(folder, *reset, settings=["submodule.recurse=false"])
+            await git(folder, *clean, settings=ignoring)
+        except GitError:
+            await _made_ordinary(folder)
+            await in_worktree(folder, *reset, settings=["submodule.recurse=false"])
+            await git(folder, *clean, settings=ignoring)
     if branch:
         await in_worktree(folder, "update-ref", f"refs/heads/{branch}", commit)
         await in_worktree(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
 
+async def _made_ordinary(folder: Path) -> None:
+    """Make a worktree of sq's own one that git can read and clean. Call it when git could not."""
+    try:
+        removed = await to_thread.run_sync(make_ordinary, folder)
+    except OSError as error:
+        raise GitError(f"{folder} holds what git cannot read and sq cannot remove: {error}") from error
+    if removed:
+        log.warning(
+            "worktree.odd.removed", folder=str(folder), paths=[one[:_SHOWN] for one in removed[:_NAMED]]
+        )
+
+
 async def tree_of(folder: Path, commit: str) -> str:
     """Return the tree hash of a commit."""
-    return await git(folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
+    told = await told_by_objects(folder, "rev-parse", "--verify", f"{commit}^{{tree}}")
+    return told.decode().strip()
 
 
 # --- commits and refs -----------------------------------------------------------------------------------

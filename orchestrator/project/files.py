@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from state.safe_paths import read_inside
+from state.safe_paths import files_inside, is_text, read_inside
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")  # of Python projects
 # Folders whose content is third-party, generated, or an example of a project.
@@ -122,7 +122,7 @@ def _entries(folder: Path) -> list[tuple[str, bool]]:
     """Return the names of the folders and files in a folder, and whether each is a folder."""
     try:
         with os.scandir(folder) as found:
-            kinds = [(one.name, one.is_dir(follow_symlinks=False), one) for one in found]
+            kinds = [(one.name, one.is_dir(follow_symlinks=False), one) for one in found if is_text(one.name)]
             return sorted((name, is_folder) for name, is_folder, one in kinds if is_folder or _is_file(one))
     except OSError:
         return []
@@ -150,14 +150,7 @@ def matches(path: str, globs: Iterable[str]) -> bool:
 
 def walked(folder: Path) -> Iterator[str]:
     """Yield the relative paths of the project's files, sorted, without files that tools made or fetched."""
-    seen = 0
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _NOISE)
-        for name in sorted(names):
-            seen += 1
-            if seen > _MOST_WALKED:
-                return
-            yield os.path.relpath(os.path.join(place, name), folder).replace(os.sep, "/")  # noqa: PTH118  speed
+    return files_inside(folder, skipped=_NOISE, most=_MOST_WALKED)
 
 
 @lru_cache(maxsize=2048)

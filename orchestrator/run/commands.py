@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from anyio import CancelScope, to_thread
+from anyio import to_thread
 
 from agents.backend import SANDBOXES
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.plan import SandboxPlan
-from agents.process.sandbox.policy import SandboxPolicy, forget
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from orchestrator.project.runners.reporting import REPORTERS
 from orchestrator.run.ports import Ran, Reach
 from state.records.commands import CommandRun
+from state.records.hosts import HostUse
+from state.scratch_folders import remove_scratch_folder
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 
@@ -43,6 +45,15 @@ class ProjectCommands:
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox."""
         return self.boundary.around_commands
+
+    def hosts_used(self) -> tuple[HostUse, ...]:
+        """As `Commands`."""
+        return self.boundary.outside.take_uses()
+
+    async def read_registry(self, host: str, path: str) -> bytes:
+        """As `Commands`."""
+        read = self.boundary.outside.read
+        return await read(host, path) if read else b""
 
     async def whole(
         self,
@@ -106,10 +117,16 @@ class ProjectCommands:
     def _signs(self, output: str, reach: Reach) -> str:
         if not self.sandboxed:
             return ""
-        return signs_in(output, home=str(self.boundary.home), online=self._is_online(reach))
+        network = self._network(reach)
+        if network is Network.HOSTS and self.boundary.outside.hosts is None:
+            return "package registries (`sandbox.hosts` opens them)"
+        return signs_in(output, home=str(self.boundary.home), online=network is not Network.NONE)
 
-    def _is_online(self, reach: Reach) -> bool:
-        return reach is not Reach.SEALED or self.settings.sandbox.network is CommandNetwork.FULL
+    def _network(self, reach: Reach) -> Network:
+        if reach is Reach.DOWNLOADS:
+            return Network.HOSTS
+        is_full = reach is Reach.ONLINE or self.settings.sandbox.network is CommandNetwork.FULL
+        return Network.FULL if is_full else Network.NONE
 
     @asynccontextmanager
     async def _sandbox(
@@ -134,12 +151,11 @@ class ProjectCommands:
             path=variables.get("PATH", os.defpath),
             readable=readable,
             writable=writable,
-            network=Network.FULL if self._is_online(reach) else Network.NONE,
+            network=self._network(reach),
             with_credentials=reach is Reach.ONLINE,
             lived_in=lived_in,
         )
         try:
             yield await to_thread.run_sync(boundary.plan, needs)
         finally:
-            with CancelScope(shield=True):
-                await to_thread.run_sync(forget, scratch)
+            await remove_scratch_folder(scratch)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
 from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.merge.added import record_added
 from orchestrator.run.merge.whole import catch_up, measure_whole
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -42,6 +43,7 @@ async def bring_home(run: Run) -> None:
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
         await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+        await record_added(run)
         await measure_whole(run)
         reviewed = run.view.whole.tree
         await catch_up(run)

@@ -9,6 +9,7 @@ from typing import Protocol
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import Tasks, TaskView, WholeView
 from state.records.commands import CommandRun
+from state.records.hosts import HostUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ class Reach(StrEnum):
     SEALED = "sealed"
     """No network, unless `sandbox.network` opens it."""
     DOWNLOADS = "downloads"
-    """The network, without credentials. For tools that download by the manifests of an agent's work."""
+    """The open hosts by sq's proxy. For tools that download by the manifests of an agent's work."""
     ONLINE = "online"
     """The network, the credentials of package registries, and writable caches. Only for the run's base."""
 
@@ -190,6 +191,19 @@ class Commands(Protocol):
     @property
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox."""
+        ...
+
+    def hosts_used(self) -> tuple[HostUse, ...]:
+        """Return the uses of hosts by all sandboxes of the run since this was called last."""
+        ...
+
+    async def read_registry(self, host: str, path: str) -> bytes:
+        """Return what a package registry answers to sq itself, nothing if it has nothing or is not open.
+
+        Raises:
+            SqError: it may not be asked.
+            OSError: it does not answer.
+        """
         ...
 
     async def whole(

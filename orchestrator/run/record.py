@@ -14,7 +14,7 @@ import anyio
 
 from agents.backend import Platform
 from orchestrator.run.ports import Commands, Integration, Places, ScratchWorktree
-from state.journal.events import Event, ProofsTaken, RunStarted, Stored, VerificationFinished
+from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.settings.presets import usual_settings
@@ -129,6 +129,11 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    def record_hosts(self) -> None:
+        """Record which hosts sandboxes of this run used since this was done last, if any."""
+        if uses := self.commands.hosts_used():
+            self.record(HostsUsed(hosts=uses))
 
     @property
     def started(self) -> RunStarted:

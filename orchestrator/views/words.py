@@ -8,6 +8,7 @@ from datetime import datetime
 from orchestrator.views.screen import cell
 from state.records.calls import Message
 from state.records.commands import CommandRun
+from state.records.hosts import AddedPackage, HostUse
 from state.records.plan import Task
 from state.records.reviews import Evidence, ReviewIssue
 
@@ -130,3 +131,20 @@ def git_sentence(paths: Iterable[str]) -> str:
         "sq uses its copies from the run's start, and your git will use them: look at them before you run it"
     )
     return f"git's files changed during the run, by an agent or by you: {', '.join(paths)}. {sentence}"
+
+
+def host_words(use: HostUse) -> list[str]:
+    """Return a line on the use of a host by sandboxes, and one on its refused requests."""
+    told = f"{use.requests} request(s), {use.received:,} bytes received and {use.sent:,} sent"
+    refused = f"{use.refusals} request(s) refused: {'; '.join(use.refused)}"
+    lines = [told] * bool(use.requests) + [refused] * bool(use.refusals)
+    return [f"{use.host}: {line}" for line in lines]
+
+
+def package_words(packages: Iterable[AddedPackage], more: int) -> list[str]:
+    """Return a line for each added package, and one on those that are not named."""
+    lines = [
+        f"{one.ecosystem} package added: {one.name} {one.version}, licence {one.licence or 'not known'}"
+        for one in packages
+    ]
+    return [*lines, *([f"{more} more packages are added"] if more else [])]

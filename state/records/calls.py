@@ -79,9 +79,13 @@ class MessageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of a live session, as history for the Developer and for the views."""
+    """One message of a live session, as history for the Developer and for the views.
+
+    `use_id` names the call of a tool in its session, and the result that belongs to it.
+    """
 
     kind: MessageKind
     text: str
     tool: str = ""
     is_error: bool = False
+    use_id: str = ""

@@ -47,7 +47,8 @@ class WorkFacts:
 
     `added`, `removed` and `changed` are dependencies of manifests, by name. `locked` are others that only
     lock files name. `names_changed` have other parameters now. `unread` are files that cannot be read.
-    `paths` are all files that differ.
+    `paths` are all files that differ. `later` are those that programs start by their name and the spec does
+    not name, and links that lead out of the repository.
     """
 
     added: tuple[str, ...] = ()
@@ -59,3 +60,4 @@ class WorkFacts:
     names_changed: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()

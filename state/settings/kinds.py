@@ -1,6 +1,7 @@
 """The kinds of values that settings take, and the key that sets a field of a record."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,7 +13,10 @@ Value = bool | int | float | str | tuple[str, ...] | None
 
 AUTO = "auto"  # how a switch is left to sq
 NONE = "none"  # how a file, the environment or a flag says that nothing is held back
+_PORTS = 65_536
 _MOST = 10**12  # no number means anything beyond it, and what is stored has 64 bits
+REGISTRIES = "registries"  # how hosts are left to the project's files
+_HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
 _YES, _NO = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
@@ -119,6 +123,18 @@ def _lines_in(text: str) -> object:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def _are_hosts(value: object) -> bool:
+    return LINES.fits(value) and all(map(_HOST.fullmatch, value))  # type: ignore[call-overload]
+
+
+def _are_services(value: object) -> bool:
+    found = [_HOST.fullmatch(one) for one in value] if LINES.fits(value) else [None]  # type: ignore[attr-defined]
+    ports = [int(one[1] or 0) for one in found if one]
+    return (
+        len(ports) == len(found) and all(0 < port < _PORTS for port in ports) and len({*ports}) == len(ports)
+    )
+
+
 TEXT = ValueKind("a text", _is_text, str.strip, str.strip)
 SWITCH = ValueKind("true or false", lambda value: isinstance(value, bool), _switch_in)
 LINES = ValueKind(
@@ -126,6 +142,17 @@ LINES = ValueKind(
     lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)),
     _lines_in,
     tuple,
+)
+HOSTS = ValueKind(
+    f'"{REGISTRIES}" or a list of hosts, each as "HOST" or "HOST:PORT" ("{REGISTRIES}" may be one of them)',
+    lambda value: value == REGISTRIES if isinstance(value, str) else _are_hosts(value),
+    lambda text: REGISTRIES if text.strip() == REGISTRIES else _lines_in(text),
+    lambda value: value if isinstance(value, str) else tuple(one.lower() for one in value),
+    store=lambda value: (value,) if isinstance(value, str) else value,
+    load=lambda value: REGISTRIES if value == (REGISTRIES,) else value,
+)
+SERVICES = ValueKind(
+    'a list of services, each as "HOST:PORT" with a port of its own', _are_services, _lines_in, tuple
 )
 SET_UP = ValueKind(
     '"auto", "none" or a list of texts',

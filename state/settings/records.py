@@ -10,7 +10,20 @@ from typing import Annotated, Literal, get_args
 from state.records.calls import Usage
 from state.roles import Role
 from state.settings.integrations import Integrations, is_variable
-from state.settings.kinds import ADDRESS, AMOUNT, BY_ITSELF, SET_UP, SWITCH, SetBy, ValueKind, or_empty, whole
+from state.settings.kinds import (
+    ADDRESS,
+    AMOUNT,
+    BY_ITSELF,
+    HOSTS,
+    REGISTRIES,
+    SERVICES,
+    SET_UP,
+    SWITCH,
+    SetBy,
+    ValueKind,
+    or_empty,
+    whole,
+)
 
 _VARIABLE = ValueKind('the name of a variable as "env:NAME"', is_variable, str.strip)
 
@@ -225,7 +238,9 @@ class SandboxHeld:
     def line(self) -> str:
         """Return the line for people."""
         if self.level == Sandbox.WHOLE:
-            return "sandbox: whole (agents and commands reach their workspace and the model, nothing else)"
+            return (
+                "sandbox: whole (agents and commands reach their workspace, the model and open hosts alone)"
+            )
         commands = ", and whole around the commands that sq runs" if self.commands else ""
         return f"sandbox: {self.level}{commands} ({self.reason})"
 
@@ -234,19 +249,23 @@ class SandboxHeld:
 class Confinement:
     """How a process of sq holds agents: the way in which their processes are ended, and their sandbox.
 
-    `key_exposed` says how agents could read the API key, if they could.
+    `key_exposed` says how agents could read the API key, if they could. `registries` are the hosts that the
+    run's sandboxes may read, by the files of its base.
     """
 
     containment: str = ""
     sandbox: SandboxHeld | None = None
     key_exposed: str = ""
+    registries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """The most that everything in one sandbox may use, where the kernel offers such a limit. None: no limit.
+    """The most that everything in one sandbox may use. None: no limit.
 
-    `processes` counts processes and threads, `memory_mb` all their memory together, `file_mb` each file.
+    `processes` counts processes and threads, `memory_mb` all their memory together, `file_mb` each file, if
+    the kernel offers such a limit. sq counts what one session or command writes (`total_mb`, `files`), and
+    what a command prints (`output_mb`).
     """
 
     processes: Annotated[
@@ -258,6 +277,15 @@ class SandboxLimits:
     file_mb: Annotated[
         int | None, SetBy("sandbox.limits.file_mb", "MiB of one file written in a sandbox")
     ] = 20_480
+    total_mb: Annotated[
+        int | None, SetBy("sandbox.limits.total_mb", "MiB that one session or command writes in its sandbox")
+    ] = 20_480
+    files: Annotated[
+        int | None, SetBy("sandbox.limits.files", "files that one session or command makes in its sandbox")
+    ] = 2_000_000
+    output_mb: Annotated[
+        int | None, SetBy("sandbox.limits.output_mb", "MiB that one command in a sandbox prints")
+    ] = 2_048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +307,24 @@ class SandboxSettings:
             "network of verification commands in the sandbox: `none`, or `full`, which the report then says",
         ),
     ] = CommandNetwork.NONE
+    hosts: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "sandbox.hosts",
+            "hosts that agents and downloads of packages reach: `registries` (those of the project, for "
+            "reading only), or a list. Of a host that you name anything goes through, also out. `[]`: none",
+            HOSTS,
+        ),
+    ] = (REGISTRIES,)
+    services: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "sandbox.services",
+            'services that agents and verification reach, such as `["127.0.0.1:5432"]`: inside at the same '
+            "port of 127.0.0.1",
+            SERVICES,
+        ),
+    ] = ()
     limits: SandboxLimits = field(default_factory=SandboxLimits)
 
 

@@ -1,4 +1,4 @@
-"""A place to open real sessions for tests: a gateway whose lanes are written down, and a desk before it."""
+"""A place to open real sessions for tests: a gateway whose callers are written down, and a desk before it."""
 
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,7 +32,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 class Desk:
-    """A place to open sessions: a workspace, a launcher, and lanes that answer."""
+    """A place to open sessions: a workspace, a launcher, and callers that answer."""
 
     def __init__(self, folder: Path, gateway: Gateway | None) -> None:
         self._folder = folder
@@ -53,19 +53,19 @@ class Desk:
     def launcher_of(self, command: Path) -> Path:
         return write_launcher(self._folder / f"launch-{command.name}", command, detect_containment())
 
-    def connection(self, lane: str) -> KeyConnection:
-        """What reaches the model of this lane."""
-        return KeyConnection(key=ApiKey(key="nothing"), config_dir=self.config, base_url=self._url(lane))
+    def connection(self, caller: str) -> KeyConnection:
+        """What reaches the model of this caller."""
+        return KeyConnection(key=ApiKey(key="nothing"), config_dir=self.config, base_url=self._url(caller))
 
-    def _url(self, lane: str) -> str:
+    def _url(self, caller: str) -> str:
         if self._gateway is None:
             return ""
-        return self._gateway.caller_url("worker", lane, 1, {"workspace": str(self.workspace)})
+        return self._gateway.caller_url("worker", caller, 1, {"workspace": str(self.workspace)})
 
-    def spec(self, lane: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
+    def spec(self, caller: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
         environment = {
             **QUIET,
-            "ANTHROPIC_BASE_URL": base_url or self._url(lane),
+            "ANTHROPIC_BASE_URL": base_url or self._url(caller),
             "ANTHROPIC_API_KEY": "nothing",
             "CLAUDE_CONFIG_DIR": str(self.config),
             "CLAUDE_CODE_MAX_RETRIES": "0",
@@ -106,10 +106,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk_with(tmp_path: Path, lanes: Mapping[str, Sequence[Mapping[str, Any]]]) -> AsyncIterator[Desk]:
+async def desk_with(
+    tmp_path: Path, callers: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> AsyncIterator[Desk]:
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text(
-        yaml.safe_dump({"scenario": 1, "description": "a session", "usage": USAGE, "lanes": dict(lanes)})
+        yaml.safe_dump({"scenario": 1, "description": "a session", "usage": USAGE, "callers": dict(callers)})
     )
     async with serve_scenario(
         load_scenario(scenario), run_id="r", ledger=tmp_path / "ledger.jsonl"

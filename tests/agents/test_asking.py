@@ -32,7 +32,7 @@ from state.settings.presets import model_named
 SCENARIO = """
 scenario: 1
 usage: {input_tokens: 1200, output_tokens: 80}
-lanes:
+callers:
   developer/answers/1:
     - expect: {prompt_contains: "Which name?", anywhere_contains: You answer questions}
       structured: {name: "getCount", why: "the spec “names” it"}
@@ -149,7 +149,7 @@ def rehearsed(tmp_path):
 
 
 class OneAddress:
-    """Stands for the gateway: every lane is at one address."""
+    """Stands for the gateway: every caller is at one address."""
 
     def __init__(self, url):
         self._url = url
@@ -344,7 +344,7 @@ async def test_the_api_without_a_key_is_a_usage_error():
     class Login:
         """A connection that has no key."""
 
-        def api_access(self, lane):
+        def api_access(self, caller):
             return None
 
     with pytest.raises(UsageError, match="ANTHROPIC_API_KEY"):

@@ -217,15 +217,15 @@ def begin(connection, headers):
 
 @pytest.mark.parametrize("shared", ["", "the transcript\n"])
 async def test_the_request_is_the_one_that_the_anthropic_client_sends(api, tmp_path, shared):
-    asker = ApiAsker(KeyConnection(key=ApiKey(key=KEY), base_url=f"{api.url}/a/lane/", config_dir=tmp_path))
+    asker = ApiAsker(KeyConnection(key=ApiKey(key=KEY), base_url=f"{api.url}/a/caller/", config_dir=tmp_path))
     with anyio.fail_after(20):
         await asker.ask(ask(shared=shared))
-        await anyio.to_thread.run_sync(lambda: asked(f"{api.url}/a/lane/", shared=shared))
+        await anyio.to_thread.run_sync(lambda: asked(f"{api.url}/a/caller/", shared=shared))
     (path, headers, body), (light_path, light_headers, light_body) = api.seen
     client_body = json.loads(body)
     assert client_body.pop("stream") is True
     assert client_body == json.loads(light_body)
-    assert path == light_path == "/a/lane/v1/messages"
+    assert path == light_path == "/a/caller/v1/messages"
     for name in ("authorization", "anthropic-version", "content-type"):
         assert headers[name] == light_headers[name]
     assert light_headers["accept-encoding"] == "identity"

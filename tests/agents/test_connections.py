@@ -22,7 +22,7 @@ from state.errors import UsageError
 from state.roles import Role
 from state.settings.presets import model_named
 
-LANE = Caller(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
+CALLER = Caller(role=Role.WORKER, task="t1", attempt=2, values={"workspace": "/w"})
 ROOT = Path(__file__).parents[2]
 
 
@@ -51,8 +51,8 @@ def found(environ, cli):
 def test_a_key_wins_over_a_login(cli):
     connection = found({"ANTHROPIC_API_KEY": "sk-1"}, cli(SIGNED_IN))
     assert connection.credentials is Credentials.API_KEY
-    assert connection.api_access(LANE).key == "sk-1"
-    environment = connection.session_environment(LANE)
+    assert connection.api_access(CALLER).key == "sk-1"
+    environment = connection.session_environment(CALLER)
     assert environment["ANTHROPIC_API_KEY"] == "sk-1"
     assert environment["CLAUDE_CONFIG_DIR"] == "/run/claude"
     assert "ANTHROPIC_BASE_URL" not in environment
@@ -61,29 +61,29 @@ def test_a_key_wins_over_a_login(cli):
 def test_a_bearer_token_is_a_key_too(cli):
     connection = found({"ANTHROPIC_AUTH_TOKEN": "t-1"}, cli(SIGNED_IN))
     assert connection.credentials is Credentials.API_KEY
-    assert connection.session_environment(LANE)["ANTHROPIC_AUTH_TOKEN"] == "t-1"
-    assert connection.api_access(LANE).key == "t-1"
+    assert connection.session_environment(CALLER)["ANTHROPIC_AUTH_TOKEN"] == "t-1"
+    assert connection.api_access(CALLER).key == "t-1"
 
 
 def test_a_login_and_a_rehearsal_are_never_forwarded(cli):
     login = found({"CLAUDE_CODE_OAUTH_TOKEN": "o"}, cli(SIGNED_IN))
     rehearsal = RehearsalConnection(gateway=Addresses(), config_dir=Path("/c"))
     for connection in (login, rehearsal):
-        assert connection.admission(LANE, model_named("haiku"), ("mcp__sq__task_complete",)) is None
+        assert connection.admission(CALLER, model_named("haiku"), ("mcp__sq__task_complete",)) is None
 
 
 def test_a_keys_own_address_is_used_by_both_ways(cli):
     connection = found({"ANTHROPIC_API_KEY": "sk-1", "ANTHROPIC_BASE_URL": "http://proxy"}, cli("exit 1"))
-    assert connection.api_access(LANE).base_url == "http://proxy"
-    assert connection.session_environment(LANE)["ANTHROPIC_BASE_URL"] == "http://proxy"
+    assert connection.api_access(CALLER).base_url == "http://proxy"
+    assert connection.session_environment(CALLER)["ANTHROPIC_BASE_URL"] == "http://proxy"
 
 
 def test_without_a_key_a_login_is_used_with_the_users_own_configuration(cli):
     connection = found({"CLAUDE_CODE_OAUTH_TOKEN": "o", "CLAUDE_CONFIG_DIR": "/mine"}, cli(SIGNED_IN))
     assert connection.credentials is Credentials.CLI_LOGIN
-    assert connection.api_access(LANE) is None
+    assert connection.api_access(CALLER) is None
     assert connection.config_dir is None
-    environment = connection.session_environment(LANE)
+    environment = connection.session_environment(CALLER)
     assert (environment["CLAUDE_CODE_OAUTH_TOKEN"], environment["CLAUDE_CONFIG_DIR"]) == ("o", "/mine")
 
 
@@ -109,24 +109,24 @@ def test_the_real_cli_in_an_empty_home_has_nobody_signed_in():
 def test_a_key_is_not_shown_by_anything_that_holds_it():
     connection = KeyConnection(key=ApiKey(key="sk-very-secret"), config_dir=Path("/c"))
     login = LoginConnection(kept={"CLAUDE_CODE_OAUTH_TOKEN": "sk-very-secret"})
-    shown = f"{connection!r} {connection.api_access(LANE)!r} {login!r}"
+    shown = f"{connection!r} {connection.api_access(CALLER)!r} {login!r}"
     assert "sk-very-secret" not in shown
 
 
 class Addresses:
-    """Stands for the gateway: says where a lane is."""
+    """Stands for the gateway: says where a caller is."""
 
     def caller_url(self, role, task, attempt, values):
         return f"http://127.0.0.1:1/run/{role}/{task}/{attempt}?{values['workspace']}"
 
 
-def test_a_rehearsal_reaches_the_gateway_by_lane_without_a_key_or_retries():
+def test_a_rehearsal_reaches_the_gateway_by_caller_without_a_key_or_retries():
     connection = RehearsalConnection(gateway=Addresses(), config_dir=Path("/c"))
     url = "http://127.0.0.1:1/run/worker/t1/2?/w"
-    environment = connection.session_environment(LANE)
-    assert environment["ANTHROPIC_BASE_URL"] == connection.api_access(LANE).base_url == url
+    environment = connection.session_environment(CALLER)
+    assert environment["ANTHROPIC_BASE_URL"] == connection.api_access(CALLER).base_url == url
     assert environment["CLAUDE_CODE_MAX_RETRIES"] == "0"
-    assert environment["ANTHROPIC_API_KEY"] == connection.api_access(LANE).key == "rehearsal"
+    assert environment["ANTHROPIC_API_KEY"] == connection.api_access(CALLER).key == "rehearsal"
     assert "127.0.0.1" in environment["NO_PROXY"]
 
 
@@ -136,7 +136,7 @@ def test_every_session_is_quiet():
         LoginConnection(),
         RehearsalConnection(gateway=Addresses(), config_dir=Path("/c")),
     ):
-        environment = connection.session_environment(LANE)
+        environment = connection.session_environment(CALLER)
         for name in ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"):
             assert environment[name] == "1"
         assert environment["MCP_CONNECTION_NONBLOCKING"] == "false"

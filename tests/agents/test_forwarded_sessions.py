@@ -30,7 +30,7 @@ from state.roles import Role
 from state.settings.presets import models
 
 KEY = "sk-ant-the-real-key"
-LANE = Caller(role=Role.WORKER, task="t1", attempt=1)
+CALLER = Caller(role=Role.WORKER, task="t1", attempt=1)
 DONE = {"tools": [call("mcp__sq__task_complete", summary="Done.")]}
 RECORDED = Path(__file__).parent / "recorded_requests.json"
 
@@ -58,10 +58,10 @@ class Bench:
         )
         tools = changes.pop("tools", tuple(f"{SIGNAL_PREFIX}{one.name}" for one in self.spec.signals))
         cap = changes.pop("cap", "own")
-        admit = connection.admission(LANE, self.spec.model, tools)
+        admit = connection.admission(CALLER, self.spec.model, tools)
         spec = replace(
             self.spec,
-            environment={**connection.session_environment(LANE), **changes.pop("environment", {})},
+            environment={**connection.session_environment(CALLER), **changes.pop("environment", {})},
             admit=admit if cap == "own" else lambda _: admit(cap),
             **changes,
         )
@@ -124,7 +124,7 @@ async def test_a_sessions_token_is_refused_once_it_has_ended(tmp_path: Path) -> 
             found = dict(line.split("=", 1) for line in lines if "=" in line)
             url, body = (
                 f"{found['ANTHROPIC_BASE_URL']}/v1/messages/count_tokens",
-                {"model": "claude-haiku-5-5"},
+                {"model": "claude-haiku-5-5", "messages": []},
             )
             headers = {"x-api-key": found["ANTHROPIC_API_KEY"]}
             async with httpx2.AsyncClient() as client:
@@ -157,7 +157,7 @@ async def test_a_call_that_a_command_makes_counts_and_the_difference_is_reported
         "import json,os,urllib.request as u;"
         "b=json.dumps({'model':'claude-haiku-5-5','max_tokens':9,'messages':[{'role':'user','content':'hi'}]});"
         "r=u.Request(os.environ['ANTHROPIC_BASE_URL']+'/v1/messages',b.encode(),"
-        "{'x-api-key':os.environ['ANTHROPIC_API_KEY']});u.urlopen(r).read()"
+        "{'x-api-key':os.environ['ANTHROPIC_API_KEY'],'content-type':'application/json'});u.urlopen(r).read()"
     )
     spends = call("Bash", command=f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}")
     async with bench_with(tmp_path, {"tools": [spends]}, DONE) as bench:
@@ -241,10 +241,12 @@ def test_a_connection_by_the_gateway_shows_no_key_and_no_session_gets_it(tmp_pat
     connection = ForwardConnection(
         doors=NoDoors(), key=ApiKey(key=KEY), config_dir=tmp_path, no_proxy="example.org"
     )
-    environment = connection.session_environment(LANE)
+    environment = connection.session_environment(CALLER)
     assert KEY not in f"{connection!r} {environment}"
     assert environment["NO_PROXY"] == "example.org,127.0.0.1,localhost"
+    # Without it Claude Code asks for an answer of another model after a refusal, which the gateway refuses.
+    assert environment["CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK"] == "1"
     assert connection.credentials is Credentials.API_KEY
-    access = connection.api_access(LANE)
+    access = connection.api_access(CALLER)
     assert access is not None
     assert (access.key, access.base_url) == (KEY, None)

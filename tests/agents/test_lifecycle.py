@@ -28,7 +28,7 @@ QUESTION = {
     "question": "Which?", "header": "Which", "multiSelect": False,
     "options": [{"label": "a", "description": "a"}, {"label": "b", "description": "b"}],
 }  # fmt: skip
-LANES = {
+CALLERS = {
     "worker/working/1": [{"tools": [call("Bash", command="python3 -c 'import time; time.sleep(60)'")]}],
     "worker/asking/1": [{"tools": [call("AskUserQuestion", questions=[QUESTION])]}],
     "worker/done/1": [{"text": "Done."}],
@@ -37,7 +37,7 @@ LANES = {
 
 
 class Moment(StrEnum):
-    """What the session is doing; the name of its lane, too."""
+    """What the session is doing; the name of its caller, too."""
 
     STARTING = "starting"
     WORKING = "working"
@@ -88,7 +88,7 @@ class Talk:
 @asynccontextmanager
 async def nothing_stays(tmp_path: Path) -> AsyncIterator[Desk]:
     """A desk at which, when the block has ended, everything is as it was before."""
-    async with desk_with(tmp_path, LANES) as desk:
+    async with desk_with(tmp_path, CALLERS) as desk:
         files, tasks = open_files(), asyncio.all_tasks()
         yield desk
         await settled(lambda: not desk.processes())

@@ -29,7 +29,7 @@ def test_an_answer_becomes_texts_and_tool_calls_with_their_input():
     message = said(TextBlock(text="I look."), ToolUseBlock(id="t", name="Bash", input={"command": "ls ünï"}))
     assert messages_of(message) == [
         Message(kind=MessageKind.TEXT, text="I look."),
-        Message(kind=MessageKind.TOOL_CALL, text='{"command": "ls ünï"}', tool="Bash"),
+        Message(kind=MessageKind.TOOL_CALL, text='{"command": "ls ünï"}', tool="Bash", use_id="t"),
     ]
 
 
@@ -49,7 +49,7 @@ def test_sqs_own_tools_are_named_plainly():
     ],
 )
 def test_a_tools_output_becomes_its_text(content, text):
-    assert messages_of(returned(content)) == [Message(kind=MessageKind.TOOL_RESULT, text=text)]
+    assert messages_of(returned(content)) == [Message(kind=MessageKind.TOOL_RESULT, text=text, use_id="t")]
 
 
 def test_a_tools_error_is_marked():

@@ -134,7 +134,7 @@ async def test_a_scenario_that_still_closes_its_reports_with_words_is_played_wit
 
 async def test_a_turn_that_ended_with_its_report_is_resumed_in_another_process(tmp_path: Path) -> None:
     heard = Heard()
-    lanes = {
+    callers = {
         "worker/t1/1": [{"tools": [DONE]}, {"text": "More.", "expect": {"anywhere_contains": ["build it"]}}]
     }
 
@@ -143,7 +143,7 @@ async def test_a_turn_that_ended_with_its_report_is_resumed_in_another_process(t
             return await session.exchange(prompt)
 
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             spec = desk.spec()
             first = await exchange(spec, "build it")
             second = await exchange(replace(spec, resume=True, cost_before_usd=first.cost_usd), "go on")

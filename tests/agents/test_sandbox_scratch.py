@@ -4,9 +4,12 @@ import os
 import stat
 from pathlib import Path
 
+import anyio
 import pytest
 
-from agents.process.sandbox.policy import forget
+from agents.process.sandbox.totals import exceeded
+from state.safe_paths import remove_tree
+from state.settings.records import SandboxLimits
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o500])
@@ -25,11 +28,36 @@ def test_what_a_process_closed_is_removed_and_the_target_of_its_link_keeps_its_m
     (closed / "file").write_text("x")
     closed.chmod(mode)
     closed.parent.chmod(mode)
-    forget(scratch)
+    assert remove_tree(scratch) == ""
     assert not os.path.lexists(scratch)
     assert kept.read_text() == "mine"
     assert [stat.S_IMODE(path.stat().st_mode) for path in (kept, folder)] == [0o640, 0o750]
 
 
 def test_a_scratch_folder_that_was_never_made_is_no_error(tmp_path: Path) -> None:
-    forget(tmp_path / "never")
+    assert remove_tree(tmp_path / "never") == ""
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [({"total_mb": 50}, "more than 50 MiB"), ({"total_mb": None, "files": 300}, "more than 300 files")],
+)
+async def test_who_writes_more_than_the_total_is_named_and_who_writes_less_is_not(
+    tmp_path: Path, limits: dict[str, int | None], named: str
+) -> None:
+    (tmp_path / "before").write_bytes(bytes(100 << 20))
+    told: list[str] = []
+
+    async def watch() -> None:
+        told.append(await exceeded([tmp_path], SandboxLimits(**limits)))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            await anyio.sleep(1.5)
+            assert told == []
+            (tmp_path / "big").write_bytes(os.urandom(120 << 20))
+            for number in range(1_000):
+                (tmp_path / str(number)).touch()
+            os.sync()
+    assert named in told[0]

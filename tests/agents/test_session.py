@@ -22,7 +22,7 @@ LIMIT_S = 60
 
 async def test_exchanges_of_one_session_share_their_context_and_each_has_its_own_cost(tmp_path: Path) -> None:
     heard: list[Message] = []
-    lanes = {
+    callers = {
         "worker/t1/1": [
             {"tools": [call("Write", file_path="{workspace}/a.txt", content="a")]},
             {"text": "Written."},
@@ -30,7 +30,7 @@ async def test_exchanges_of_one_session_share_their_context_and_each_has_its_own
         ]
     }
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             async with open_session(desk.spec(), Listener(on_message=heard.append)) as session:
                 first = await session.exchange("the first prompt")
                 second = await session.exchange("the second prompt")
@@ -45,11 +45,11 @@ async def test_exchanges_of_one_session_share_their_context_and_each_has_its_own
 
 
 async def test_a_session_resumes_its_conversation_in_another_process(tmp_path: Path) -> None:
-    lanes = {
+    callers = {
         "worker/t1/1": [{"text": "One."}, {"text": "Two.", "expect": {"anywhere_contains": ["remember me"]}}]
     }
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             spec = desk.spec()
             async with open_session(spec, Listener()) as session:
                 first = await session.exchange("remember me")
@@ -131,9 +131,9 @@ async def test_an_api_error_is_the_end_of_an_exchange_and_not_of_the_session(tmp
 
 async def test_a_killed_process_ends_the_exchange_with_the_word_died(tmp_path: Path) -> None:
     victims: list[int] = []
-    lanes = {"worker/t1/1": [{"tools": [call("Bash", command="python3 -c 'import time; time.sleep(60)'")]}]}
+    callers = {"worker/t1/1": [{"tools": [call("Bash", command="python3 -c 'import time; time.sleep(60)'")]}]}
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
 
             def on_message(message: Message) -> None:
                 if message.kind is MessageKind.TOOL_CALL:
@@ -176,7 +176,7 @@ async def test_time_spent_answering_a_question_is_not_the_sessions_silence(tmp_p
         "question": "Which?", "header": "Which", "multiSelect": False,
         "options": [{"label": "a", "description": "a"}, {"label": "b", "description": "b"}],
     }  # fmt: skip
-    lanes = {
+    callers = {
         "worker/t1/1": [
             {"tools": [call("AskUserQuestion", questions=[question])]},
             {"text": "Thanks.", "expect": {"tool_results_contain": ['"Which?"="b"']}},
@@ -188,7 +188,7 @@ async def test_time_spent_answering_a_question_is_not_the_sessions_silence(tmp_p
         return (Answer(question=arguments["questions"][0]["question"], labels=("b",)),)
 
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             listener = Listener(on_question_callback=slow_answer)
             async with open_session(desk.spec(idle_limit_s=2.0), listener) as session:
                 exchange = await session.exchange("ask")
@@ -203,11 +203,11 @@ async def test_a_listener_that_fails_ends_the_exchange_with_its_own_error(tmp_pa
         async with open_session(desk.spec(), Listener(on_message=full_disk)) as session:
             await session.exchange("go")
 
-    lanes = {
+    callers = {
         "worker/t1/1": [{"text": "I begin.", "tools": [call("Bash", command="true")]}, {"text": "Done."}]
     }
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             with pytest.raises(JournalError, match="disk is full"):
                 await talk(desk)
             await desk.nothing_left()
@@ -215,13 +215,13 @@ async def test_a_listener_that_fails_ends_the_exchange_with_its_own_error(tmp_pa
 
 async def test_cancelling_in_mid_turn_closes_the_process_within_seconds(tmp_path: Path) -> None:
     working = anyio.Event()
-    lanes = {"worker/t1/1": [{"tools": [call("Bash", command="python3 -c 'import time; time.sleep(60)'")]}]}
+    callers = {"worker/t1/1": [{"tools": [call("Bash", command="python3 -c 'import time; time.sleep(60)'")]}]}
 
     def on_message(message: Message) -> None:
         working.set()
 
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             async with anyio.create_task_group() as tasks:
 
                 async def work() -> None:
@@ -236,7 +236,7 @@ async def test_cancelling_in_mid_turn_closes_the_process_within_seconds(tmp_path
 
 async def test_refused_actions_are_told_to_the_agent_and_to_the_listener(tmp_path: Path) -> None:
     refused: list[tuple[str, str]] = []
-    lanes = {
+    callers = {
         "worker/t1/1": [
             {
                 "tools": [
@@ -251,7 +251,7 @@ async def test_refused_actions_are_told_to_the_agent_and_to_the_listener(tmp_pat
         ]
     }
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             listener = Listener(on_refusal=lambda tool, reason: refused.append((tool, reason)))
             async with open_session(desk.spec(), listener) as session:
                 exchange = await session.exchange("push")
@@ -262,9 +262,9 @@ async def test_refused_actions_are_told_to_the_agent_and_to_the_listener(tmp_pat
 
 @pytest.mark.slow
 async def test_sessions_one_after_the_other_leave_no_file_and_no_process_open(tmp_path: Path) -> None:
-    lanes = {"worker/t1/1": [{"text": "One."}]}
+    callers = {"worker/t1/1": [{"text": "One."}]}
     with anyio.fail_after(LIMIT_S):
-        async with desk_with(tmp_path, lanes) as desk:
+        async with desk_with(tmp_path, callers) as desk:
             counts = []
             for _ in range(6):
                 async with open_session(desk.spec(), Listener()) as session:

@@ -18,7 +18,7 @@ from state.roles import Role
 from state.settings.integrations import Integrations, Telemetry
 from state.settings.presets import model_named, usual_settings
 
-LANE = Caller(role=Role.WORKER, task="a b", attempt=2)
+CALLER = Caller(role=Role.WORKER, task="a b", attempt=2)
 NEVER = ("OTEL_LOG_", "ENABLE_BETA_TRACING", "BETA_TRACING")
 
 
@@ -41,7 +41,7 @@ def platform_of(
 def variables_of(tmp_path: Path, connection: Connection, telemetry: Telemetry) -> dict[str, str]:
     platform = platform_of(tmp_path / "r-1", connection, telemetry)
     spec = platform.session(
-        LANE, workspace=tmp_path, system="", signals=(), session_id="s", resume=False, cost_before_usd=0.0
+        CALLER, workspace=tmp_path, system="", signals=(), session_id="s", resume=False, cost_before_usd=0.0
     )
     return {name: value for name, value in spec.environment.items() if name in NAMES}
 
@@ -87,7 +87,7 @@ def test_a_collector_that_wants_headers_is_reached_by_the_gateway_alone(
 
 
 def test_nothing_that_widens_spans_to_words_is_ever_set() -> None:
-    assert [name for name in SessionTelemetry(run_id="r").environment(LANE) if name.startswith(NEVER)] == []
+    assert [name for name in SessionTelemetry(run_id="r").environment(CALLER) if name.startswith(NEVER)] == []
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -355,6 +355,23 @@ def test_a_live_session_gives_the_same_view():
     assert facts_of(transcript).edits[0].added == ("a = 1",)
 
 
+def test_results_that_come_in_another_order_belong_to_the_calls_of_their_ids():
+    first, second = [
+        call
+        for turn in transcript_of(
+            [
+                message(MessageKind.TOOL_CALL, '{"file_path": "a.py"}', tool="Read", use_id="one"),
+                message(MessageKind.TOOL_CALL, '{"file_path": "b.py"}', tool="Read", use_id="two"),
+                message(MessageKind.TOOL_RESULT, "of another session", use_id="three"),
+                message(MessageKind.TOOL_RESULT, "b = 2", use_id="two"),
+                message(MessageKind.TOOL_RESULT, "a = 1", use_id="one"),
+            ]
+        ).turns
+        for call in turn.calls
+    ]
+    assert (first.result.text, second.result.text) == ("a = 1", "b = 2")
+
+
 def test_an_input_that_was_cut_still_names_its_file():
     whole = json.dumps({"file_path": "src/a.py", "content": 'x = "\\"\n' * 5000})
     cut = f"{whole[:5000]}\\\n[… 100 characters left out …]\n{whole[-2000:]}"

@@ -62,6 +62,7 @@ def measured(dataset, folder):
 # --- ours -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_rules_hold_at_most_two_percent_of_the_good_sessions_of_each_part(parts):
     assert len(parts) == 6
     for name, figures in parts.items():

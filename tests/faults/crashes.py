@@ -68,8 +68,8 @@ class Bench:
             return fold(journal.read())
 
     def asked(self) -> list[str]:
-        """The lane of each request that reached the model."""
-        return [line.lane for line in read_ledger(self.run_folder / LEDGER)]
+        """The caller of each request that reached the model."""
+        return [line.caller for line in read_ledger(self.run_folder / LEDGER)]
 
     def alive(self) -> list[str]:
         """The processes of this bench that are alive, by the mark in their environment."""
@@ -105,7 +105,7 @@ def crash_at(one: Bench, kill_after: int, how: str, tree: str, shell: Shell) -> 
     if alive:
         return f"still alive after a second: {alive}"
     before, asked = one.view(), one.asked()
-    finished = {lane_of(before, call_id) for call_id, call in before.calls.items() if call.end}
+    finished = {caller_of(before, call_id) for call_id, call in before.calls.items() if call.end}
     if unknown := finished - set(asked):
         return f"the ledger does not know the finished calls of {unknown}"
     if (code := one.resume()) != one.outcome.exit_code:
@@ -115,12 +115,12 @@ def crash_at(one: Bench, kill_after: int, how: str, tree: str, shell: Shell) -> 
         return f"resume ended as {after.ended}"
     if (found := shell(one.folder, "git", "rev-parse", "main^{tree}")) != tree:
         return f"another tree: {found}"
-    if again := [lane for lane in one.asked()[len(asked) :] if lane in finished]:
+    if again := [caller for caller in one.asked()[len(asked) :] if caller in finished]:
         return f"asked again although finished: {again}"
     return ""
 
 
-def lane_of(view: RunView, call_id: str) -> str:
+def caller_of(view: RunView, call_id: str) -> str:
     started = view.calls[call_id].started
     return f"{started.role}/{started.task_id or 'final'}/{started.attempt}"
 

@@ -10,7 +10,7 @@ import killed
 import pytest
 import yaml
 from crashes import Bench, MakeBench, Shell, crash_everywhere, environment
-from language.many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, lanes_of
+from language.many_tasks import EDITORS, SPEC, TWELVE, VERIFY, WORDS, callers_of
 
 from agents.process.containment import Containment
 from state.journal.store import JournalReader
@@ -33,7 +33,7 @@ def many_bench(folder: Path, tasks: tuple[str, ...], environ: dict[str, str]) ->
     for arguments in (["init", "-qb", "main"], ["add", WORDS], ["commit", "-qm", "Words"]):
         subprocess.run([*git, *arguments], check=True)
     scenario, spec = folder / "scenario.yaml", folder / "spec.md"
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "many", "lanes": lanes_of(*tasks)}))
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "many", "callers": callers_of(*tasks)}))
     spec.write_text(SPEC)
     return Bench(
         folder=folder / "project",

@@ -38,7 +38,7 @@ def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
     """Makes repositories with a run whose only task asks something that is parked, and is then stuck."""
     made: list[Path] = []
     risky = answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))
-    lanes = {"worker/*": [asks(COLOUR)], "developer/*": [risky]}
+    callers = {"worker/*": [asks(COLOUR)], "developer/*": [risky]}
 
     def make() -> Bench:
         user_file().parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
         for arguments in (["init", "-qb", "main"], ["commit", "-qm", "First", "--allow-empty"]):
             subprocess.run([*git, *arguments], check=True)
         scenario, spec = folder / "scenario.yaml", folder / "spec.md"
-        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "told", "lanes": lanes}))
+        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "told", "callers": callers}))
         spec.write_text("# Notes\n\nWrite notes.\n")
         return Bench(
             folder=folder / "project",

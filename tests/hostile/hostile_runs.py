@@ -74,7 +74,7 @@ def write(name: str, content: str) -> dict[str, Any]:
     return says(call("Write", file_path=f"{{workspace}}/{name}", content=content))
 
 
-def lanes_of(*work: Mapping[str, Any]) -> dict[str, Any]:
+def callers_of(*work: Mapping[str, Any]) -> dict[str, Any]:
     done = signals("task_complete", summary="Done.", tests="All tests pass.")
     return {
         "planner/analysis/1": [signals("report_analysis", project_type="words", stack=[])],
@@ -104,7 +104,7 @@ def make_repository(folder: Path) -> Path:
 
 def run_sq(
     root: Path,
-    lanes: Mapping[str, Any],
+    callers: Mapping[str, Any],
     *,
     home: Path,
     sandbox: str,
@@ -113,7 +113,7 @@ def run_sq(
 ) -> subprocess.CompletedProcess[str]:
     scenario, spec = root / "scenario.yaml", root / "spec.md"
     scenario.write_text(
-        yaml.safe_dump({"scenario": 1, "description": "hostile", "usage": {}, "lanes": dict(lanes)})
+        yaml.safe_dump({"scenario": 1, "description": "hostile", "usage": {}, "callers": dict(callers)})
     )
     spec.write_text("# Notes\n\nCreate notes.txt with a line of text.\n")
     config = home / ".config" / "sq" / "config.toml"
@@ -169,10 +169,11 @@ def hostile_run(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
         ]
         done = run_sq(
             root,
-            lanes_of(*work),
+            callers_of(*work),
             home=home,
             sandbox=sandbox,
             verify=("test ! -e verify.sh || sh verify.sh",),
+            PATH=victims.path,
             **more,
         )
         assert (repository / ".sq").is_dir(), done.stdout + done.stderr

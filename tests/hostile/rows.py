@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from victims import MARKED, SECRET, Victims
+from victims import KEYS, MARKED, SECRET, Victims
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,25 @@ ROWS = (
             "import re\nfor pid in filter(str.isdigit, os.listdir('/proc')):\n    try:\n        if b'orchestrator.cli' in open(f'/proc/{pid}/cmdline','rb').read() and int(pid) != os.getpid():\n            open(f'/proc/{pid}/mem','rb'); sys.exit(0)\n    except OSError: pass\nsys.exit(1)"
         ),
         as_root=True,
+    ),
+    Row(
+        "read a key of the kernel's keyring",
+        _python(
+            "import ctypes\nlibc = ctypes.CDLL(None)\nfound = libc.syscall(250, 10, ctypes.c_int(-3), b'user', b'sq-victim', 0)\ntext = ctypes.create_string_buffer(64)\nsize = libc.syscall(250, 11, found, text, 64)\nsys.exit(0 if b'"
+            + SECRET
+            + "' in text.raw[:max(size, 0)] else 1)"
+        ),
+        only_held=not KEYS,
+        commands=False,
+    ),
+    Row(
+        "read a token beside a linked program",
+        f'grep -q {SECRET} "$VICTIM_TOOLS/linked/token"',
+        commands=False,
+    ),
+    Row(
+        "read a keyring beside the user's own programs",
+        f'grep -q {SECRET} "$VICTIM_HOME/.local/share/keyrings/login"',
     ),
     # --- network ---
     Row(

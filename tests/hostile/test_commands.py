@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hostile_runs import HONEST_ROW, HostileRun, lanes_of, make_repository, run_sq
+from hostile_runs import HONEST_ROW, HostileRun, callers_of, make_repository, run_sq
 from rows import ROOT, ROWS, Row
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
@@ -38,7 +38,7 @@ def test_honest_work_is_done(commanded: HostileRun) -> None:
 @pytest.mark.skipif(not ROOT, reason="only root is refused")
 def test_root_is_refused_before_anything_is_asked(tmp_path: Path, home: Path) -> None:
     make_repository(tmp_path / "project")
-    done = run_sq(tmp_path, lanes_of(), home=home, sandbox="commands")
+    done = run_sq(tmp_path, callers_of(), home=home, sandbox="commands")
     assert done.returncode == 2
     assert "does not hold for root: run sq as another user" in done.stderr
     assert not (tmp_path / "project" / ".sq").exists()
@@ -53,7 +53,7 @@ def test_a_missing_program_refuses_whole_and_names_the_command_that_installs_it(
     for program in ("git", "sh", "env", "python3"):
         found = next(path for path in ("/usr/bin", "/bin") if (Path(path) / program).exists())
         (bare / program).symlink_to(Path(found) / program)
-    done = run_sq(tmp_path, lanes_of(), home=home, sandbox="whole", PATH=str(bare))
+    done = run_sq(tmp_path, callers_of(), home=home, sandbox="whole", PATH=str(bare))
     assert done.returncode == 2
     assert "--sandbox whole does not hold here: bubblewrap and socat not installed" in done.stderr
     assert not list((tmp_path / "project").glob(".sq/runs/*/rehearsal.jsonl"))
@@ -66,5 +66,5 @@ def test_auto_steps_down_with_a_line(tmp_path: Path, home: Path) -> None:
     for program in ("git", "sh", "env", "python3", "cat", "setpriv", "cp"):
         found = [Path(path) / program for path in ("/usr/bin", "/bin") if (Path(path) / program).exists()]
         (bare / program).symlink_to(found[0])
-    done = run_sq(tmp_path, lanes_of(), home=home, sandbox="auto", PATH=str(bare))
+    done = run_sq(tmp_path, callers_of(), home=home, sandbox="auto", PATH=str(bare))
     assert "sandbox: off (bubblewrap and socat not installed" in done.stdout

@@ -1,4 +1,4 @@
-"""With an API key: no agent's process and no file in its reach holds it, and a lane's token opens nothing else."""
+"""With an API key: no agent's process and no file in its reach holds it, and a caller's token opens nothing else."""
 
 import os
 import subprocess
@@ -40,12 +40,12 @@ def ask(path, model, token, base=base):
         return error.code
     except OSError:
         return 0
-root, lane = base.rsplit("/", 3)[0], base.rsplit("/", 3)[1:]
+root, caller = base.rsplit("/", 3)[0], base.rsplit("/", 3)[1:]
 found = {
     "another model": ask("/v1/messages", "claude-never-heard-of", token),
     "another path": ask("/v1/files", "claude-sonnet-5-5", token),
     "a wrong token": ask("/v1/messages", "claude-sonnet-5-5", "sqk_" + "0" * 43),
-    "another lane": ask("/v1/messages", "claude-sonnet-5-5", token, f"{root}/reviewer/notes/1"),
+    "another caller": ask("/v1/messages", "claude-sonnet-5-5", token, f"{root}/reviewer/notes/1"),
 }
 json.dump(found, open("answers.json", "w"))
 PY
@@ -56,14 +56,14 @@ PY
 async def model(root: Path) -> AsyncIterator[Gateway]:
     """The API: a scripted one, to which the real key is due."""
     builds = "Build one task"
-    lane = [
+    caller = [
         {**write("look.sh", LOOK), "when": builds},
         {"tools": [call("Bash", command="sh look.sh")], "when": builds},
         {**signals("task_complete", summary="Done.", tests="All tests pass."), "when": builds},
         {**signals("report_review", passed=True, issues=[], suggestions=[]), "when": "# Review"},
     ]
     scenario = root / "model.yaml"
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "lanes": {"any/any/1": lane}}))
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "callers": {"any/any/1": caller}}))
     served = serve_scenario(load_scenario(scenario), run_id="r", ledger=root / "model.jsonl")
     async with served as gateway:
         yield gateway
@@ -106,7 +106,7 @@ async def _run(root: Path, home: Path, *flags: str, **more: str) -> tuple[int, d
     return int(hits.read_text()), answers, output
 
 
-async def test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_lane_only(
+async def test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only(
     tmp_path: Path, home: Path
 ) -> None:
     hits, answers, output = await _run(tmp_path, home, "--sandbox", "whole")
@@ -115,7 +115,7 @@ async def test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_lane_only
     assert answers["another model"] == 403
     assert answers["another path"] == 404
     assert answers["a wrong token"] == 401
-    assert answers["another lane"] in {401, 404}
+    assert answers["another caller"] in {401, 404}
 
 
 @pytest.mark.skipif(not ROOT, reason="only root can read sq's environment then")

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hostile_runs import call, lanes_of, make_repository, outputs_of, run_sq, says, write
+from hostile_runs import call, callers_of, make_repository, outputs_of, run_sq, says, write
 
 from agents.process.containment import detect_containment
 from agents.process.sandbox.control_groups import control_groups
@@ -55,7 +55,7 @@ def _run(tmp_path: Path, home: Path, sandbox: str) -> dict[str, int]:
     (repository / "sq.toml").write_text(
         f'[sandbox]\nmode = "{sandbox}"\n[sandbox.limits]\nprocesses = 300\nmemory_mb = 2000\nfile_mb = 20\n'
     )
-    work = lanes_of(write("hungry.py", HUNGRY))
+    work = callers_of(write("hungry.py", HUNGRY))
     done = run_sq(
         tmp_path, work, home=home, sandbox=sandbox, verify=("test ! -e hungry.py || python3 hungry.py",)
     )
@@ -89,7 +89,7 @@ def test_a_daemon_does_not_outlive_its_session_or_its_command(tmp_path: Path, ho
     late.mkdir(mode=0o777)
     lives = "setsid nohup sh -c 'sleep 271828' >/dev/null 2>&1 &"
     make_repository(tmp_path / "project")
-    work = lanes_of(write("daemon.sh", lives + "\n"), says(call("Bash", command="sh daemon.sh")))
+    work = callers_of(write("daemon.sh", lives + "\n"), says(call("Bash", command="sh daemon.sh")))
     done = run_sq(tmp_path, work, home=home, sandbox="whole", verify=("test ! -e daemon.sh || sh daemon.sh",))
     assert done.returncode == 0, done.stdout
     deadline = time.monotonic() + 10

@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from hostile_runs import lanes_of, make_repository, run_sq, write
+from hostile_runs import callers_of, make_repository, run_sq, write
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(300)]
 
@@ -20,7 +20,7 @@ def test_verification_has_no_network_unless_it_is_asked_for(
         ask = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"
         done = run_sq(
             tmp_path,
-            lanes_of(write("notes.txt", "A line.\n")),
+            callers_of(write("notes.txt", "A line.\n")),
             home=home,
             sandbox="whole",
             verify=(f'python3 -c "{ask}" || true',),

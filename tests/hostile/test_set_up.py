@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_runs import call, lanes_of, make_repository, outputs_of, run_sq, says, signals, write
+from hostile_runs import call, callers_of, make_repository, outputs_of, run_sq, says, signals, write
 from victims import SECRET, Victims
 
 from state.journal.events import WorkspaceSetUp
@@ -126,7 +126,7 @@ def victims_in(root: Path) -> Iterator[Victims]:
         victims.close()
 
 
-def run(root: Path, sandbox: str, victims: Victims, lanes: dict[str, Any]) -> Result:
+def run(root: Path, sandbox: str, victims: Victims, callers: dict[str, Any]) -> Result:
     repository = make_repository(root / "project")
     for name, text in {**packages(hostile=False), "check.sh": CHECK}.items():
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def run(root: Path, sandbox: str, victims: Victims, lanes: dict[str, Any]) -> Re
     users = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     rustup = os.environ.get("RUSTUP_HOME", str(users / ".rustup"))
     done = run_sq(
-        root, lanes, home=victims.home, sandbox=sandbox, verify=("sh check.sh",), RUSTUP_HOME=rustup
+        root, callers, home=victims.home, sandbox=sandbox, verify=("sh check.sh",), RUSTUP_HOME=rustup
     )
     with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
         stored = journal.read()
@@ -151,7 +151,7 @@ def attacked(root: Path, sandbox: str) -> Result:
         to = (victims.address, victims.tcp_port)
         steal = STEAL.replace("NAMES", repr(CREDENTIALS)).replace("TO,", f"{to!r},")
         work = [write(name, text) for name, text in packages(hostile=True).items()]
-        return run(root, sandbox, victims, lanes_of(write("steal.py", steal), *work))
+        return run(root, sandbox, victims, callers_of(write("steal.py", steal), *work))
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +181,14 @@ def test_a_project_becomes_ready_at_the_base_and_after_a_merge(tmp_path: Path) -
     )
     done = signals("task_complete", summary="Done.", tests="All tests pass.")
     look = says(call("Bash", command="sh check.sh && echo fine > more.txt", timeout=120_000))
-    lanes = {
-        **lanes_of(),
+    callers = {
+        **callers_of(),
         "planner/plan/1": [plan],
         "worker/notes/1": [write("notes.txt", "A line.\n"), done],
         "worker/more/1": [look, done],
     }
     with victims_in(tmp_path) as victims:
-        result = run(tmp_path, "whole", victims, lanes)
+        result = run(tmp_path, "whole", victims, callers)
     assert "more.txt" in _files(tmp_path), result.output
     made = [one.event for one in result.stored if isinstance(one.event, WorkspaceSetUp)]
     assert made

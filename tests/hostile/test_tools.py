@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hostile_runs import call, lanes_of, make_repository, run_sq, says, write
+from hostile_runs import call, callers_of, make_repository, run_sq, says, write
 from victims import SECRET
 
 from agents.session.claude_code import find_cli
@@ -37,7 +37,7 @@ def test_file_tools_and_written_settings_reach_nothing_outside(
     key = home / ".ssh" / "id_rsa"
     key.parent.mkdir()
     key.write_text(SECRET)
-    work = lanes_of(
+    work = callers_of(
         write(".claude/hooked.json", _settings(mark)),
         says(call("Write", file_path=str(outside), content="x"), call("Read", file_path=str(key))),
         says(call("Bash", command=f"cat {key}; true", dangerouslyDisableSandbox=True)),
@@ -63,7 +63,7 @@ def test_a_settings_file_of_the_worktree_runs_no_hook_in_the_next_session(tmp_pa
     (folder / "settings.json").write_text(_settings(mark))
     subprocess.run(["git", "-C", str(repository), "add", "-f", ".claude"], check=True)
     subprocess.run(["git", "-C", str(repository), "commit", "-qm", "Settings"], check=True)
-    done = run_sq(tmp_path, lanes_of(write("notes.txt", "x\n")), home=home, sandbox="off")
+    done = run_sq(tmp_path, callers_of(write("notes.txt", "x\n")), home=home, sandbox="off")
     assert done.returncode in {0, 5}, done.stdout + done.stderr
     assert not mark.exists()
     plain = {"HOME": str(home), "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k"}
@@ -88,7 +88,7 @@ def test_a_nested_claude_code_stays_in_the_sandbox(tmp_path: Path, home: Path) -
     make_repository(tmp_path / "project")
     mark = tmp_path / "nested"
     nested = f"{find_cli()} -p hello --settings .claude/nested.json </dev/null >/dev/null 2>&1; true"
-    work = lanes_of(
+    work = callers_of(
         write(".claude/nested.json", _settings(mark)),
         says(call("Bash", command=nested, timeout=60_000)),
         write("notes.txt", "x\n"),

@@ -1,5 +1,8 @@
 """Everything outside a workspace that a hostile agent could harm, read or reach, and whether it did."""
 
+import ctypes
+import os
+import platform
 import socket
 import subprocess
 import sys
@@ -10,6 +13,18 @@ from pathlib import Path
 
 SECRET = "victim-8f3d0c5e1b"
 MARKED = "the-marked-value-5d1c9e"
+_ADD_KEY, _OF_THE_SESSION = 248, -3  # of x86-64; linux/keyctl.h
+
+
+def _key_is_kept() -> bool:
+    """Put a key into the keyring of this session, which sq inherits."""
+    if platform.machine() != "x86_64":
+        return False
+    call, text = ctypes.CDLL(None).syscall, SECRET.encode()
+    return bool(call(_ADD_KEY, b"user", b"sq-victim", text, len(text), ctypes.c_int(_OF_THE_SESSION)) > 0)
+
+
+KEYS = _key_is_kept()
 
 
 @dataclass
@@ -28,11 +43,19 @@ class Victims:
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        for path in (".ssh/id_rsa", ".aws/credentials", ".netrc"):
+        for path in (".ssh/id_rsa", ".aws/credentials", ".netrc", ".local/share/keyrings/login"):
             (self.home / path).parent.mkdir(parents=True, exist_ok=True)
             (self.home / path).write_text(SECRET)
         (self.root / "other").mkdir(parents=True)
         (self.root / "other" / "private.txt").write_text(SECRET)
+        for folder in (
+            *(self.tools / "bin", self.tools / "linked"),
+            *(self.home / ".local/bin", self.home / ".local/lib/python3.11"),
+        ):
+            folder.mkdir(parents=True)
+        for path in ("linked/token", "linked/program"):
+            (self.tools / path).write_text(SECRET)
+        (self.tools / "bin" / "linked-program").symlink_to(self.tools / "linked" / "program")
         self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         self.tcp_port = self._serve(socket.create_server(("0.0.0.0", 0)), "tcp")
         self._serve(_bound(socket.AF_UNIX, str(self.root / "service.sock")), "unix path")
@@ -45,11 +68,22 @@ class Victims:
         self.address = _address()
 
     @property
+    def tools(self) -> Path:
+        """Programs of the user's own, linked from a folder on PATH."""
+        return self.root.with_name("tools")
+
+    @property
+    def path(self) -> str:
+        """The PATH of a user with own programs."""
+        return os.pathsep.join([str(self.tools / "bin"), str(self.home / ".local/bin"), os.environ["PATH"]])
+
+    @property
     def variables(self) -> dict[str, str]:
         """The variables of the attacks. An agent finds out such facts by looking around."""
         return {
             "VICTIM": str(self.root),
             "VICTIM_HOME": str(self.home),
+            "VICTIM_TOOLS": str(self.tools),
             "VICTIM_PID": str(self.process.pid),
             "VICTIM_PORT": str(self.tcp_port),
             "VICTIM_UDP": str(self.udp_port),

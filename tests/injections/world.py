@@ -115,6 +115,8 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         not_run=(),
         proven=False,
         needing="",
+        old="",
+        refused=(),
         untold=(),
         changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
         announced=[],

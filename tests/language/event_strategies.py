@@ -153,16 +153,16 @@ class _Writer:
     def side_by_side(self, *lives):
         """Tasks at the same time, of which one is merged at a time."""
         self.store()
-        lanes = [self.apart(life) for life in lives]
+        callers = [self.apart(life) for life in lives]
         merging = None
-        while any(lanes):
+        while any(callers):
             able = [
                 number
-                for number, lane in enumerate(lanes)
-                if lane and (merging in {None, number} or not isinstance(lane[0][0], e.MergeStarted))
+                for number, caller in enumerate(callers)
+                if caller and (merging in {None, number} or not isinstance(caller[0][0], e.MergeStarted))
             ]
             number = self.draw(st.sampled_from(able)) if len(able) > 1 else able[0]
-            events = lanes[number].popleft()
+            events = callers[number].popleft()
             if isinstance(events[0], e.MergeStarted):
                 merging = number
             elif isinstance(events[0], e.TaskMerged | e.MergeFailed):
@@ -174,8 +174,8 @@ class _Writer:
         """What one task says."""
         self.said, before = [], self.said
         life()
-        self.said, lane = before, self.said
-        return deque(lane)
+        self.said, caller = before, self.said
+        return deque(caller)
 
     def run(self):
         self.say(started())

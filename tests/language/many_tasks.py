@@ -9,7 +9,7 @@ from typing import Any
 
 from language.scripted import call, completes, passes, plans, says, signals, writes
 
-Lanes = Mapping[str, Sequence[Mapping[str, Any]]]
+Callers = Mapping[str, Sequence[Mapping[str, Any]]]
 SPEC = "# Many\n\nA file for each task, and one line of words.\n"
 WORDS = "words.txt"
 # Red while a marker stands or the words are not one sorted line.
@@ -39,9 +39,9 @@ def resolves() -> list[dict[str, Any]]:
     return [writes(WORDS, f"ant {' '.join(EDITORS)}\n"), signals("conflict_resolved", summary="Both words.")]
 
 
-def lanes_of(*tasks: str) -> Lanes:
-    """The lanes of a run of these tasks, with the dependencies that they have in the spec of twelve."""
-    lanes: dict[str, Sequence[Mapping[str, Any]]] = {
+def callers_of(*tasks: str) -> Callers:
+    """The callers of a run of these tasks, with the dependencies that they have in the spec of twelve."""
+    callers: dict[str, Sequence[Mapping[str, Any]]] = {
         "planner/analysis/1": [signals("report_analysis", project_type="words", stack=[])],
         "planner/plan/1": [plans(*tasks, **DEPENDENCIES)],
         "reviewer/*": [passes()],
@@ -49,7 +49,7 @@ def lanes_of(*tasks: str) -> Lanes:
     }
     for task in tasks:
         work = adds_word(task) if task in EDITORS else writes(f"{task}.txt", f"{task}\n")
-        lanes[f"worker/{task}/1"] = [work, completes()]
+        callers[f"worker/{task}/1"] = [work, completes()]
     if STUCK in tasks:
-        lanes[f"worker/{STUCK}/1"] = [signals("task_stuck", reason="the service is not there")]
-    return lanes
+        callers[f"worker/{STUCK}/1"] = [signals("task_stuck", reason="the service is not there")]
+    return callers

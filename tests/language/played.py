@@ -69,13 +69,13 @@ def conversations() -> list[Conversations]:
     judge = "You are the Judge of sq."
     sessions = [
         Conversations(
-            lane=f"judge/{one.name}",
+            caller=f"judge/{one.name}",
             words=(judge, shared_part(rendered(one.transcript, _WHOLE)).strip()),
         )
         for one in sessions_to_judge()
     ]
     of_runs = [
-        Conversations(lane=f"{role}/{subject}", words=(f"You are the {role.title()} of sq.", heading))
+        Conversations(caller=f"{role}/{subject}", words=(f"You are the {role.title()} of sq.", heading))
         for role in ("worker", "reviewer", "developer", "planner")
         for subject, heading in (("counter", "# Simple Counter"), ("sign", "# The colour of the sign"))
     ]
@@ -83,19 +83,19 @@ def conversations() -> list[Conversations]:
     return [
         *of_runs,
         Conversations(
-            lane="planner/analysis", words=("You are the Planner of sq.", "# Read this repository")
+            caller="planner/analysis", words=("You are the Planner of sq.", "# Read this repository")
         ),
         *sessions,
-        Conversations(lane="judge/run", words=(judge,)),
-        Conversations(lane="stop/finished", words=(system3, "no server running")),
-        Conversations(lane="stop/in_the_middle", words=(system3,)),
+        Conversations(caller="judge/run", words=(judge,)),
+        Conversations(caller="stop/finished", words=(system3, "no server running")),
+        Conversations(caller="stop/in_the_middle", words=(system3,)),
     ]
 
 
 def scenario(*, opposite: bool = False) -> Scenario:
     """All that the model says."""
-    lanes = {**_runs(opposite=opposite), **_judgements(opposite=opposite), **_stops(opposite=opposite)}
-    return Scenario(scenario=1, description="the live tests", lanes=lanes)
+    callers = {**_runs(opposite=opposite), **_judgements(opposite=opposite), **_stops(opposite=opposite)}
+    return Scenario(scenario=1, description="the live tests", callers=callers)
 
 
 def _runs(*, opposite: bool) -> dict[str, list[dict[str, object]]]:

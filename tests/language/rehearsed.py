@@ -1,7 +1,7 @@
-"""A Messages API on loopback that plays a scenario to clients that name no lane in their address.
+"""A Messages API on loopback that plays a scenario to clients that name no caller in their address.
 
 The gateway of a rehearsal knows a conversation by its path. A real API has one path for all, so here the
-words of the request say which lane it belongs to.
+words of the request say which caller it belongs to.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -26,9 +26,9 @@ _RUN = "live"
 
 @dataclass(frozen=True, kw_only=True)
 class Conversations:
-    """The conversations of `lane`: those whose system text and messages hold all these words."""
+    """The conversations of `caller`: those whose system text and messages hold all these words."""
 
-    lane: str
+    caller: str
     words: tuple[str, ...]
 
 
@@ -44,7 +44,7 @@ class Served:
 async def messages_api(
     scenario: Scenario, conversations: Sequence[Conversations], ledger: Path
 ) -> AsyncIterator[Served]:
-    """Play `scenario` on a loopback port; the first of `conversations` that fits a request is its lane."""
+    """Play `scenario` on a loopback port; the first of `conversations` that fits a request is its caller."""
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=_RUN, ledger=lines)
         async with listening(_app(rehearsal, conversations)) as listeners:
@@ -54,7 +54,7 @@ async def messages_api(
 def _app(rehearsal: Rehearsal, conversations: Sequence[Conversations]) -> Starlette:
     async def messages(request: Request) -> Response:
         body = await request.body()
-        return await rehearsal.answer(Call(run_id=_RUN, caller=_lane_of(body, conversations), body=body))
+        return await rehearsal.answer(Call(run_id=_RUN, caller=_caller_of(body, conversations), body=body))
 
     async def count_tokens(request: Request) -> Response:
         return JSONResponse({"input_tokens": 1 + len(await request.body()) // 4})
@@ -67,7 +67,7 @@ def _app(rehearsal: Rehearsal, conversations: Sequence[Conversations]) -> Starle
     )
 
 
-def _lane_of(body: bytes, conversations: Sequence[Conversations]) -> str:
+def _caller_of(body: bytes, conversations: Sequence[Conversations]) -> str:
     everything = read_request(body).everything
-    fitting = (one.lane for one in conversations if all(words in everything for words in one.words))
+    fitting = (one.caller for one in conversations if all(words in everything for words in one.words))
     return next(fitting, "none that is known")

@@ -117,12 +117,12 @@ def passes(**expect: Any) -> dict[str, Any]:
 
 
 def worker(task: str, attempt: int, *replies: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The lane of a Worker's attempt at a task: `**worker("notes", 1, writes(…), completes())`."""
+    """The caller of a Worker's attempt at a task: `**worker("notes", 1, writes(…), completes())`."""
     return {f"worker/{task}/{attempt}": [*replies]}
 
 
 def reviewer(task: str, attempt: int, *replies: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The lane of a review of an attempt."""
+    """The caller of a review of an attempt."""
     return {f"reviewer/{task}/{attempt}": [*replies]}
 
 
@@ -190,8 +190,8 @@ def analyzes() -> dict[str, Any]:
     return signals("report_analysis", project_type="notes", stack=[], verification_commands=[])
 
 
-def whole_run(**worker_lanes: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The lanes of a one-task run that passes, the Worker's first attempt given or plain."""
+def whole_run(**worker_callers: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The callers of a one-task run that passes, the Worker's first attempt given or plain."""
     return {
         "planner/analysis/1": [analyzes()],
         "planner/plan/1": [plans("notes")],
@@ -201,5 +201,5 @@ def whole_run(**worker_lanes: Sequence[Mapping[str, Any]]) -> dict[str, Sequence
         "reviewer/notes.checkpoint-*/*": [passes()],
         "reviewer/final/*": [passes()],
         "judge/*": [SATISFIED],
-        **worker_lanes,
+        **worker_callers,
     }

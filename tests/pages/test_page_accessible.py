@@ -46,6 +46,7 @@ def test_no_page_violates_a_rule_or_is_wider_than_its_window(browser, shared, st
     assert found == {}
 
 
+@pytest.mark.late
 def test_the_page_that_says_that_it_is_stale_is_accessible_too(browser, shared, state_of):
     context = browser.new_context(bypass_csp=True, storage_state=state_of)
     page = context.new_page()

@@ -115,6 +115,7 @@ def test_events_of_another_process_appear_while_focus_and_opened_parts_stay(cont
     assert same_as_fresh(context, page, dash)
 
 
+@pytest.mark.late
 def test_a_run_that_begins_appears_in_the_list(page, dash, state):
     enter(page, dash, "/")
     expect(page.locator("#r-runs tbody tr")).to_have_count(1)
@@ -123,6 +124,7 @@ def test_a_run_that_begins_appears_in_the_list(page, dash, state):
     contains(page, "#r-runs tbody tr:first-child", "failed")
 
 
+@pytest.mark.late
 def test_a_killed_server_is_waited_for_and_found_again_on_its_port(context, page, state, home):
     with dash_on(state) as first:
         enter(page, first)
@@ -137,6 +139,7 @@ def test_a_killed_server_is_waited_for_and_found_again_on_its_port(context, page
         assert page.is_hidden("#stale")
 
 
+@pytest.mark.late
 def test_a_page_whose_cookie_no_longer_holds_says_so(page, state, home):
     with dash_on(state) as first:
         enter(page, first)
@@ -150,6 +153,7 @@ def test_a_page_whose_cookie_no_longer_holds_says_so(page, state, home):
         assert "Open the address that sq dash prints" in page.inner_text("#stale")
 
 
+@pytest.mark.late
 def test_after_25_s_of_silence_the_page_says_since_when_it_is_stale_and_goes_on_by_itself(
     context, page, dash, state
 ):
@@ -173,6 +177,7 @@ def test_after_25_s_of_silence_the_page_says_since_when_it_is_stale_and_goes_on_
     assert same_as_fresh(context, page, dash)
 
 
+@pytest.mark.late
 def test_a_page_that_is_shown_again_connects_anew(page, dash):
     enter(page, dash)
     with page.expect_request(lambda one: "/stream" in one.url) as asked:
@@ -180,6 +185,7 @@ def test_a_page_that_is_shown_again_connects_anew(page, dash):
     assert asked.value.headers["accept"] == "text/event-stream"
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("seed", range(3))
 def test_events_in_several_parts_with_lost_connections_end_in_the_same_page(context, page, state, dash, seed):
     events = twelve_tasks(ended=True)

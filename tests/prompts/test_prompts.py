@@ -130,8 +130,11 @@ FULL = {
     "fix": True,
     "in_worktree": True,
     "sandboxed": True,
+    "online": True,
     "proven": True,
     "needing": "test_a and test_b",
+    "old": "test_c",
+    "refused": ["no test fails without the work: make test passes with counter.py: add emptied"],
     "seen": "`make test`: passed, 3 tests.",
     "suggestions": ["name it count"],
     "tests": True,
@@ -213,10 +216,13 @@ EMPTY = {
     "fix": False,
     "in_worktree": False,
     "sandboxed": True,
+    "online": False,
     "merged": [],
     "others": [],
     "proven": False,
     "needing": "",
+    "old": "",
+    "refused": [],
     "reported": False,
     "under_way": True,
     "seen": "",
@@ -699,6 +705,13 @@ def test_a_worker_in_the_users_checkout_reads_no_word_of_a_worktree():
     ]
     assert not [text for text in texts if "worktree" in text]
     assert "the user's own checkout" in texts[0]
+
+
+def test_a_worker_knows_what_of_the_network_it_reaches():
+    online, offline = (rendered("worker_system", {**FULL, "online": online}) for online in (True, False))
+    assert "the project's package registries" in online
+    assert "no network" not in online
+    assert "they have no network" in offline
 
 
 def test_a_worker_knows_which_rules_hold_and_where_it_may_write():

@@ -88,14 +88,17 @@ def another(key, number=0):
     if key.startswith("models.") or key == "developer_qa_model":
         others = [f"{name}:max" for name in MODEL_NAMES if name != split_effort(str(default))[0]]
         return others[number % 2]
+    own = {
+        "sandbox.hosts": ("registries", f"host-{number}.example"),
+        "sandbox.services": (f"127.0.0.1:{5432 + number}",),
+        "telemetry.otlp": f"http://localhost:{4318 + number}",
+        "telemetry.headers": f"env:HEADERS_{number}",
+        "gateway.first_party": (True, True, False, True)[number],
+    }
+    if key in own:
+        return own[key]
     if isinstance(default, bool):
         return bool(number % 2) == default
-    if key == "telemetry.otlp":
-        return f"http://localhost:{4318 + number}"
-    if key == "telemetry.headers":
-        return f"env:HEADERS_{number}"
-    if key == "gateway.first_party":
-        return ("auto", True, False, True)[number + (number == 0)]
     if isinstance(default, StrEnum):
         others = [str(name) for name in type(default) if name != default]
         return others[number % len(others)]

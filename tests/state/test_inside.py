@@ -1,12 +1,25 @@
 """Files in a folder that others write: no link leads out of it, also if it is put there meanwhile."""
 
 import os
+import socket
+import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from state.safe_paths import parent_inside, read_inside, remove_inside, write_inside
+from state.safe_paths import (
+    files_inside,
+    make_ordinary,
+    parent_inside,
+    read_inside,
+    remove_inside,
+    remove_tree,
+    write_inside,
+)
 
 
 @pytest.fixture
@@ -134,3 +147,109 @@ def test_a_link_that_is_put_there_meanwhile_is_never_followed(folder: Path) -> N
         over.set()
         racing.join()
     assert names_in(folder.parent / "outside") == ["secret", "sub"]
+
+
+# --- what a sandboxed process could leave --------------------------------------------------------------
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(path))
+
+
+def _hole(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+
+
+ODD: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a socket": _socket,
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a link that dangles": lambda path: path.symlink_to("nowhere"),
+    "a link out": lambda path: path.symlink_to("/etc/hostname"),
+    "a link to a device": lambda path: path.symlink_to("/dev/zero"),
+    "a hole": _hole,
+    "a folder": Path.mkdir,
+}
+
+
+def deep(folder: Path, levels: int, last: Callable[[Path], object] = Path.touch) -> None:
+    """Nest folders as deep as no path of the kernel can name, with something in the last one."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    last(Path(f"/proc/self/fd/{here}/x"))
+    os.close(here)
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_is_no_ordinary_file_is_an_error_at_once_and_goes_with_its_folder(
+    folder: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)  # the path of a socket is short
+    ODD[what](folder / "odd")
+    with pytest.raises(OSError, match=r"\w"):
+        read_inside(folder, "odd", largest=1_000)
+    assert remove_tree(folder) == ""
+    assert not folder.exists()
+    assert Path("/dev/zero").exists()
+    assert (folder.parent / "outside" / "secret").exists()
+
+
+def test_folders_nested_three_thousand_deep_are_removed_and_listed_without_an_error(folder: Path) -> None:
+    deep(folder, 3_000)
+    assert list(files_inside(folder)) == ["sub/file"]
+    assert remove_tree(folder) == ""
+    assert not folder.exists()
+
+
+def test_a_removal_that_takes_too_long_says_so_and_the_next_one_ends_it(folder: Path) -> None:
+    for number in range(50):
+        (folder / str(number)).mkdir()
+    assert "too long" in remove_tree(folder, within_s=0.0)
+    assert folder.exists()
+    assert remove_tree(folder) == ""
+    assert not folder.exists()
+
+
+NAMES = st.binary(min_size=1, max_size=40).filter(
+    lambda one: not set(one) & set(b"/\0") and one not in {b".", b".."}
+)
+KINDS = st.sampled_from(["file", "folder", "closed", "link", "pipe"])
+
+
+@settings(max_examples=60)
+@given(tree=st.lists(st.tuples(st.lists(NAMES, min_size=1, max_size=4), KINDS), max_size=25))
+def test_any_tree_is_listed_made_ordinary_and_removed(tmp_path_factory: pytest.TempPathFactory, tree) -> None:
+    folder = tmp_path_factory.mktemp("tree")
+    kept = tmp_path_factory.mktemp("kept")
+    (kept / "file").write_text("mine")
+    for names, kind in tree:
+        path = Path(os.fsdecode(b"/".join([os.fsencode(folder), *names])))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            match kind:
+                case "file":
+                    path.write_text("x")
+                case "folder" | "closed":
+                    path.mkdir()
+                    path.chmod(0o700 if kind == "folder" else 0)
+                case "link":
+                    path.symlink_to(kept)
+                case "pipe":
+                    os.mkfifo(path)
+        except OSError:  # a file is in the way, or a folder is closed
+            continue
+    for name in files_inside(folder):
+        name.encode()
+    removed = make_ordinary(folder)
+    left = [Path(at) / name for at, _, names in os.walk(folder) for name in names]
+    assert not any(stat.S_ISFIFO(path.lstat().st_mode) for path in left)
+    assert len(removed) <= len(tree)
+    assert remove_tree(folder) == ""
+    assert not os.path.lexists(folder)
+    assert (kept / "file").read_text() == "mine"

@@ -4,8 +4,9 @@ Each has an account: its cap, its spending, and calls under way that hold some o
 """
 
 import hmac
+import re
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -16,7 +17,7 @@ from agents.gateway.forward.upstream import token_in
 from state.settings.records import Model
 
 _AGENT = b"x-claude-code-agent-id"  # sent with the requests of a sub-agent
-_FULL_NAME = "claude-"
+_ALIAS = re.compile(r"[a-z]*(\[1m\])?")  # a name that Claude Code resolves. Others go on as they are
 _USED_UP = 402
 
 
@@ -37,7 +38,7 @@ class CallerSession:
         self.partial_calls = 0
         self.resets_at: float | None = None
         self._traces = traces
-        self._pinned = model.id if model.id.startswith(_FULL_NAME) else ""
+        self._pinned = "" if _ALIAS.fullmatch(model.id) else model.id
         self._tools = tools
         self._checked = not tools
 
@@ -56,7 +57,7 @@ class CallerSession:
             **(spans if self._traces else {}),
         }
 
-    def allow(self, call: Call, model: str, offered: set[str]) -> None:
+    def allow(self, call: Call, model: str, offered: frozenset[str]) -> None:
         """Check the model of a request, and the tools of the first one.
 
         Raises:
@@ -158,12 +159,6 @@ def refused(error: Refusal, session: CallerSession) -> Refusal:
     if error.status == _USED_UP:
         session.exhausted = str(error)
     return error
-
-
-def names_in(tools: object) -> set[str]:
-    """Return the names of the tools in a request."""
-    found = tools if isinstance(tools, list) else []
-    return {str(tool.get("name")) for tool in found if isinstance(tool, Mapping)}
 
 
 class Account:

@@ -3,16 +3,16 @@
 It is served on a loopback port for as long as a run lasts.
 """
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from agents.gateway.call import Call, Refusal, wrong_path
-from agents.gateway.forward.callers import Callers, CallerSession, names_in
+from agents.gateway.forward.callers import Callers, CallerSession
+from agents.gateway.forward.fields import read_request
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.passing import Passing, Sent
 from agents.gateway.forward.upstream import Upstream, client_for, to_upstream
@@ -78,23 +78,19 @@ class Forward:
         """As `Mode`: the API's answer as it comes, or an error that says why the call was not made."""
         try:
             session = self._callers.session_of(call)
-            asked = _read(call.body)
-            model = asked.get("model")
-            session.allow(call, model if isinstance(model, str) else "", names_in(asked.get("tools")))
+            asked = read_request(call)
+            session.allow(call, asked.model, asked.offered)
         except Refusal as error:
             return error.response()
-        most = asked.get("max_tokens")
-        most = most if isinstance(most, int) else 0
-        meter = Meter(call.body, most=most, stream=asked.get("stream") is True)
-        hold = _most_usd(call.body, most, session.model)
+        meter = Meter(call.body, most=asked.max_tokens, stream=asked.stream)
+        hold = _most_usd(call.body, asked.max_tokens, session.model)
         return Passing(session, self._sent(call, meter=meter, hold_usd=hold))
 
     async def count(self, call: Call) -> Response:
         """As `Mode`: the API counts tokens free of charge."""
         try:
             session = self._callers.session_of(call)
-            model = _read(call.body).get("model")
-            session.allow_model(model if isinstance(model, str) else "")
+            session.allow_model(read_request(call).model)
         except Refusal as error:
             return error.response()
         return Passing(session, self._sent(call))
@@ -124,21 +120,6 @@ class Forward:
             meter=meter,
             hold_usd=hold_usd,
         )
-
-
-def _read(body: bytes) -> dict[str, Any]:
-    """Return the request.
-
-    Raises:
-        Refusal: it is no JSON object.
-    """
-    try:
-        found, why = json.loads(body), "it is no object"
-    except (ValueError, RecursionError) as error:
-        found, why = None, str(error)
-    if not isinstance(found, dict):
-        raise Refusal(f"not a Messages API request: {why}. Send a JSON object with a model", 400)
-    return found
 
 
 def _most_usd(body: bytes, most: int, model: Model) -> float:

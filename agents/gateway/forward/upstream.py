@@ -1,6 +1,6 @@
 """The real API behind the gateway: its address, the credentials, the client, and which headers go through.
 
-All of the client's headers go through but its credentials, and of the API's those that matter.
+Of the client's headers and of the API's those go through that matter to the other side.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -79,22 +79,19 @@ async def client_for(upstream: Upstream) -> AsyncIterator["AsyncClient"]:
 
 Pair = tuple[bytes, bytes]
 
-_OF_THE_CONNECTION = {
-    b"connection",
-    b"content-length",
-    b"expect",
-    b"host",
-    b"keep-alive",
-    b"proxy-authenticate",
-    b"proxy-authorization",
-    b"proxy-connection",
-    b"te",
-    b"trailer",
-    b"transfer-encoding",
-    b"upgrade",
+_THERE = {
+    b"accept",
+    b"anthropic-beta",
+    b"anthropic-dangerous-direct-browser-access",
+    b"anthropic-version",
+    b"content-encoding",  # of telemetry: `read_request` refuses it
+    b"content-type",
+    b"user-agent",
+    b"x-app",
+    b"x-claude-1p-request-class",
+    b"x-client-request-id",
 }
-_CREDENTIALS = {b"authorization", b"cookie", b"x-api-key"}
-_REPLACED = {b"accept-encoding"}  # a compressed answer could not be counted
+_THERE_TOO = (b"x-claude-code-", b"x-stainless-")
 _BACK = {
     b"content-encoding",
     b"content-length",
@@ -108,9 +105,8 @@ _BACK_TOO = b"anthropic-"
 
 def to_upstream(headers: Iterable[Pair], secrets: Mapping[str, str]) -> list[Pair]:
     """Return the client's headers for the API, with the real credentials in place of the caller's token."""
-    dropped = _OF_THE_CONNECTION | _CREDENTIALS | _REPLACED
-    kept = [(name, value) for name, value in headers if name.lower() not in dropped]
-    added = {"accept-encoding": "identity", **secrets}
+    kept = [(name, value) for name, value in headers if name in _THERE or name.startswith(_THERE_TOO)]
+    added = {"accept-encoding": "identity", **secrets}  # a compressed answer could not be counted
     return [*kept, *((name.encode(), value.encode("latin-1")) for name, value in added.items())]
 
 

@@ -6,32 +6,34 @@ pattern for core dumps would run a program on the host: it is mounted again, rea
 
 from collections.abc import Iterator, Sequence
 
-from agents.process.sandbox.needs import GatewaySocket, Network
+from agents.process.sandbox.needs import Network
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 
 PROGRAM = "bwrap"
 SOCAT = "socat"
-SOCKET_INSIDE = "/run/sq-gateway.sock"
+_SOCKET_INSIDE = "/run/sq-{}.sock"
 FAILED = f"{PROGRAM}: "  # begins the line in which it says why the sandbox could not be made
 _ALWAYS = (
     *("--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--disable-userns", "--cap-drop", "ALL"),
     *("--new-session", "--die-with-parent"),
 )
+_FILTERED = ("/bin/sh", "-c", 'filter=$1; shift; exec "$@" 9<"$filter"', "sq")
 _MOST_IN_MEMORY = str(512 * 2**20)  # bytes of an empty folder, which lies in memory
 _KERNEL = ("--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
-# Waits for the relay, so that the first request cannot come before it listens. Without `nodelay` the end of
-# each answer waits 40 ms.
-_RELAY = """
-socat TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr,nodelay,fork,backlog=128 UNIX-CONNECT:{socket} \\
-  </dev/null >/dev/null 2>&1 &
-tries=0
-until socat -u /dev/null TCP:127.0.0.1:{port},connect-timeout=1 2>/dev/null; do
-  tries=$((tries + 1))
-  [ $tries -lt 200 ] || {{ echo "bwrap: the relay to the model does not listen" >&2; exit 1; }}
-  sleep 0.02
-done
-exec "$@"
+# Waits until each relay listens, so that the first request cannot come before. It does not connect for that,
+# because a service may count it as an error. Without `nodelay` the end of each answer waits 40 ms.
+_RELAY = r"""
+relay() {
+  socat TCP-LISTEN:$1,bind=127.0.0.1,reuseaddr,nodelay,fork,backlog=128 UNIX-CONNECT:$2 \
+    </dev/null >/dev/null 2>&1 &
+  tries=0
+  until grep -q ":$(printf %04X $1) 00000000:0000 0A " /proc/net/tcp; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || { echo "bwrap: the relay of port $1 does not listen" >&2; exit 1; }
+    sleep 0.02
+  done
+}
 """
 
 
@@ -41,7 +43,8 @@ def bubblewrapped(argv: Sequence[str], plan: SandboxPlan) -> list[str]:
     The exit code is that of `argv`. If the sandbox cannot be made, it is 1 and the output begins with
     `FAILED`.
     """
-    return [plan.program, *_options(plan), "--", *_inside(argv, plan)]
+    begin = [*_FILTERED, str(plan.filter), plan.program, "--seccomp", "9"]
+    return [*begin, *_options(plan), "--", *_inside(argv, plan)]
 
 
 def _options(plan: SandboxPlan) -> Iterator[str]:
@@ -53,10 +56,13 @@ def _options(plan: SandboxPlan) -> Iterator[str]:
     for mount in plan.ordered():
         yield from _mount(mount)
     yield from _KERNEL
-    if plan.gateway and plan.network is Network.GATEWAY:
-        yield from ("--bind", str(plan.gateway.path), SOCKET_INSIDE)
+    for number, socket in enumerate(plan.sockets):
+        yield from ("--bind", str(socket.path), _SOCKET_INSIDE.format(number))
+    yield from ("--remount-ro", "/")  # what is written beside the mounts is refused, and not lost
     for name in plan.dropped:
         yield from ("--unsetenv", name)
+    for name, value in plan.variables.items():
+        yield from ("--setenv", name, value)
     yield from ("--chdir", str(plan.workspace))
 
 
@@ -75,10 +81,9 @@ def _mount(mount: Mount) -> tuple[str, ...]:
 
 
 def _inside(argv: Sequence[str], plan: SandboxPlan) -> list[str]:
-    if plan.network is not Network.GATEWAY or plan.gateway is None:
+    if not plan.sockets:
         return [*argv]
-    return ["/bin/sh", "-c", _relay(plan.gateway), "sq", *argv]
-
-
-def _relay(gateway: GatewaySocket) -> str:
-    return _RELAY.format(port=gateway.port, socket=SOCKET_INSIDE).strip()
+    ports = [
+        f"relay {socket.port} {_SOCKET_INSIDE.format(number)}" for number, socket in enumerate(plan.sockets)
+    ]
+    return ["/bin/sh", "-c", "\n".join((_RELAY.strip(), *ports, 'exec "$@"')), "sq", *argv]

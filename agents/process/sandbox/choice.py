@@ -15,6 +15,7 @@ from pathlib import Path
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, PROGRAM, SOCAT, bubblewrapped
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan
+from agents.process.sandbox.system_calls import filter_program
 from agents.process.sandbox.toolchains import system_mounts
 from state.errors import UsageError
 from state.settings.records import Sandbox, SandboxHeld
@@ -152,12 +153,15 @@ def _tried(containment: Containment, program: str) -> str:
 def _trial(folder: Path, containment: Containment, program: str) -> SandboxPlan:
     stand_in = folder / "empty"
     stand_in.touch(0o400)
+    calls = folder / "calls"
+    calls.write_bytes(filter_program())
     mounts = (*system_mounts(stand_in), Mount(target=folder, access=Access.WRITE))
     return SandboxPlan(
         workspace=folder,
         mounts=mounts,
         own_processes=containment is not Containment.NAMESPACES,
         program=program,
+        filter=calls,
     )
 
 

@@ -92,7 +92,7 @@ def _remove(folder: Path) -> None:
 
 
 def limits_that_hold(containment: Containment) -> str:
-    """Return one sentence for people about the limits on processes, memory and files."""
+    """Return one sentence for people about the limits on processes, memory, files and output."""
     if containment is Containment.NAMESPACES and has_own_pid_limit():
         processes = "the number of processes is limited by their PID namespace"
     elif os.geteuid() == 0:
@@ -108,4 +108,5 @@ def limits_that_hold(containment: Containment) -> str:
         if "memory" in found
         else "memory by nothing: no control group can be made"
     )
-    return f"{processes[0].upper()}{processes[1:]}, {memory}, the size of a file by RLIMIT_FSIZE"
+    counted = "what a session or a command writes and prints by sq, which counts it"
+    return f"{processes[0].upper()}{processes[1:]}, {memory}, the size of a file by RLIMIT_FSIZE, {counted}"

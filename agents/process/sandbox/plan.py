@@ -5,7 +5,7 @@ exist inside.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -45,20 +45,24 @@ class Mount:
 class SandboxPlan:
     """All that a sandboxed process may reach.
 
-    `dropped` are environment variables that are unset. `own_processes`: processes outside are hidden by a
+    `sockets` are reached by a port of its loopback each. `dropped` are environment variables that are unset,
+    `variables` those that are set. `own_processes`: processes outside are hidden by a
     namespace that the sandbox makes itself, which is not needed if the process tree already has one.
-    `control_groups` are folders of the groups that it joins, `program` is bubblewrap's path.
+    `control_groups` are folders of the groups that it joins, `program` is bubblewrap's path, and `filter` the
+    file of its `system_calls`.
     """
 
     workspace: Path
     mounts: tuple[Mount, ...]
     network: Network = Network.NONE
-    gateway: GatewaySocket | None = None
+    sockets: tuple[GatewaySocket, ...] = ()
     dropped: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
     own_processes: bool = False
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     control_groups: tuple[Path, ...] = ()
     program: str = "bwrap"
+    filter: Path
 
     @property
     def limits(self) -> list[str]:
@@ -67,6 +71,11 @@ class SandboxPlan:
         processes = [f"processes={most.processes}"] if most.processes else []
         file = [f"file={most.file_mb * _MB}"] if most.file_mb else []
         return [*processes, *file, *(f"cgroup={folder}" for folder in self.control_groups)]
+
+    @property
+    def written(self) -> list[Path]:
+        """The folders outside that its processes may write."""
+        return [mount.shown for mount in self.mounts if mount.access is Access.WRITE]
 
     def ordered(self) -> list[Mount]:
         """Return the mounts, a folder before its contents. Of two on one path the later one wins."""

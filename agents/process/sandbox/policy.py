@@ -8,11 +8,13 @@ from pathlib import Path
 
 from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.control_groups import ControlGroups
-from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.needs import GatewaySocket, Needs, Network, Outside
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
 from agents.process.sandbox.repository import git_folders, git_mounts
+from agents.process.sandbox.system_calls import filter_program
 from agents.process.sandbox.toolchains import (
     caches,
+    own_caches,
     registry_credentials,
     system_mounts,
     toolchain_mounts,
@@ -41,6 +43,7 @@ _USUAL = {  # the usual files of a home, with plausible content
     ".profile": '[ -f "$HOME/.bashrc" ] && . "$HOME/.bashrc"\n',
     ".ssh/known_hosts": "",
 }
+_CALLS = "calls"  # in a scratch folder
 _FOLDERS = (
     *("TMPDIR", "TMP", "TEMP", "GOCACHE"),
     *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),
@@ -53,7 +56,7 @@ class SandboxPolicy:
 
     `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
     which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
-    folders that every process may read, if they exist.
+    folders that every process may read, if they exist. `outside` is what they reach beside the model.
     """
 
     choice: Choice
@@ -65,6 +68,7 @@ class SandboxPolicy:
     shared: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     groups: ControlGroups = field(default_factory=ControlGroups)
+    outside: Outside = field(default_factory=Outside)
 
     @property
     def around_sessions(self) -> bool:
@@ -84,14 +88,21 @@ class SandboxPolicy:
     def plan(self, needs: Needs) -> SandboxPlan:
         """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
         stand_in = _prepared(needs)
+        is_session, outside = needs.network is Network.GATEWAY, self.outside
+        online = outside.hosts is not None and needs.network in {Network.GATEWAY, Network.HOSTS}
+        for place, folder in outside.seeds.items() if online and is_session else ():
+            shutil.copytree(
+                folder, needs.scratch / "tmp" / place, copy_function=os.symlink, dirs_exist_ok=True
+            )
         mounts = (
             *system_mounts(stand_in),
             *_homes(self.home, needs.scratch),
             *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
+            *own_caches(self.home, self._store, writes=needs.with_credentials),
             *self._toolchains(needs),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
-            *reading((*self.shared, *needs.readable)),
+            *reading((*self.shared, *needs.readable, *(outside.readable if online else ()))),
             *writing(needs.writable),
             *_git(needs),
             *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),
@@ -100,13 +111,26 @@ class SandboxPolicy:
             workspace=needs.workspace,
             mounts=mounts,
             network=needs.network,
-            gateway=needs.gateway,
+            sockets=self._sockets(needs, online=online),
+            variables={**outside.variables, **(outside.of_sessions if is_session else {})} if online else {},
             own_processes=self.own_processes,
             ceilings=self.ceilings,
             control_groups=self.groups.folders,
             program=self.choice.program,
+            filter=needs.scratch / _CALLS,
         )
         return _without_lost_variables(plan, self.environ)
+
+    @property
+    def _store(self) -> Path:
+        named = self.environ.get("XDG_CACHE_HOME", "")
+        return (Path(named) if named.startswith("/") else self.home / ".cache") / "sq" / "packages"
+
+    def _sockets(self, needs: Needs, *, online: bool) -> tuple[GatewaySocket, ...]:
+        hosts, gateway = self.outside.hosts if online else None, needs.gateway
+        serves = needs.network in {Network.NONE, Network.GATEWAY}  # tools that download get no service
+        found = (gateway if needs.network is Network.GATEWAY else None, hosts)
+        return (*filter(None, found), *(self.outside.services if serves else ()))
 
     def _toolchains(self, needs: Needs) -> Iterator[Mount]:
         """Yield the toolchains. A worktree's own environment stays writable, one in the checkout does not."""
@@ -134,6 +158,7 @@ def _prepared(needs: Needs) -> Path:
         file.write_text(text)
     stand_in = scratch / "nothing"
     stand_in.touch(0o400)
+    (scratch / _CALLS).write_bytes(filter_program())
     return stand_in
 
 
@@ -160,15 +185,3 @@ def _without_lost_variables(plan: SandboxPlan, environ: Mapping[str, str]) -> Sa
         if (value := environ.get(name)) and plan.reaches(Path(value)) is not Access.WRITE
     ]
     return replace(plan, dropped=(*_SOCKETS, *lost))
-
-
-def forget(scratch: Path) -> None:
-    """Remove a scratch folder with everything in it, also folders that a process made unreadable.
-
-    No link in it is followed: its target may be a file of the user's.
-    """
-    for parent, names, _ in os.walk(scratch):  # from the top, so that a folder is opened before it is read
-        for path in (os.path.join(parent, name) for name in names):  # noqa: PTH118  there are many
-            if not os.path.islink(path):  # noqa: PTH114
-                os.chmod(path, 0o700)  # noqa: PTH101
-    shutil.rmtree(scratch, ignore_errors=True)

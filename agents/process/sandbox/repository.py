@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.process.sandbox.plan import Access, Mount
+from state.safe_paths import remove_tree
 
 INDEX = "index"
 _POINTER = "gitdir: "
@@ -72,7 +73,7 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
     yield Mount(target=found.common)
     yield from _alternates(found.common / "objects")
     config = found.common / "config"
-    if config.is_file() and (cleaned := _without_credentials(config, private / "git-config")):
+    if config.is_file() and (cleaned := without_credentials(config, private / "git-config")):
         yield Mount(target=config, source=cleaned)
     if not writes:
         return
@@ -82,7 +83,7 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
     yield Mount(target=_REAL_OBJECTS, source=found.common / "objects")
     if found.own != found.common:
         copy = private_git(private)
-        shutil.rmtree(copy, ignore_errors=True)
+        remove_tree(copy)
         shutil.copytree(found.own, copy, symlinks=True)
         yield Mount(target=found.own, access=Access.WRITE, source=copy)
         for name in _SHARED:
@@ -91,7 +92,7 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
 
 
 def _prepare_objects(objects: Path, real: Path) -> None:
-    shutil.rmtree(objects, ignore_errors=True)
+    remove_tree(objects)
     (objects / "info").mkdir(parents=True)
     (objects / "pack").mkdir()
     lines = [str(_REAL_OBJECTS), *map(str, _alternate_folders(real))]
@@ -117,7 +118,7 @@ def _alternate_folders(objects: Path, depth: int = 5) -> list[Path]:
     return [*found]
 
 
-def _without_credentials(config: Path, copy: Path) -> Path | None:
+def without_credentials(config: Path, copy: Path) -> Path | None:
     """Write the configuration without its credentials, and return that file, or None if there are none."""
     lines = config.read_text("utf-8", errors="surrogateescape").splitlines(keepends=True)
     kept = [line for line in lines if not _CREDENTIAL.search(line)]

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 _NETWORK = '`sandbox.network = "full"` opens it'
+_SERVICE = f"`sandbox.services` or {_NETWORK}"
 _OFF = "`--sandbox off` opens it"
 _READ = 1 << 18  # characters at the end of an output
 
@@ -41,7 +42,7 @@ _SIGNS = (
     Sign(
         patterns=(rf"{_REFUSED}[^\n]{{0,40}}{_HOST}{_PORT}", rf"{_HOST}{_PORT}[^\n]{{0,40}}{_REFUSED}"),
         lacks="a service on port {0} of this machine",
-        opens=_NETWORK,
+        opens=_SERVICE,
     ),
     Sign(
         patterns=(
@@ -79,7 +80,7 @@ def signs_in(output: str, *, home: str, online: bool = False) -> str:
     text = output[-_READ:]
     found: dict[str, None] = {}
     for sign in (*_SIGNS, _below(home)):
-        if online and sign.opens == _NETWORK:
+        if online and sign.opens in {_NETWORK, _SERVICE}:
             continue
         matches = (re.search(pattern, text) for pattern in sign.patterns)
         if match := next(filter(None, matches), None):

@@ -2,19 +2,20 @@
 
 The system's programs and libraries are read-only, without what only root may read. `~/.pyenv/shims` needs all
 of `~/.pyenv`, `~/.nvm/versions/node/v20/bin` needs `~/.nvm/versions/node/v20`. A folder without signs of an
-installation is shown alone. Commands without network build from the caches, whose paths are below the user's
-home folder.
+installation is shown alone, and of a linked program without them only its file. Commands without network
+build from the caches, whose paths are below the user's home folder.
 """
 
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from agents.process.sandbox.plan import Access, Mount, reading
+from agents.process.sandbox.plan import Access, Mount, at_both, reading
 
 # Folders at the top that hold programs, libraries and settings of the machine, on any distribution.
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "opt", "nix", "gnu", "snap", "sw")
@@ -26,6 +27,7 @@ _PARTS = (
 _EMPTY = ("/tmp", "/var/tmp", "/run")  # noqa: S108  those inside
 _DEEPEST = 3  # folders below /etc
 _PROGRAMS = frozenset({"bin", "sbin", "shims", "Scripts"})
+_OF_USER = ".local"  # below home: its other folders are data of other programs
 _LINKS_READ = 2_000  # in one folder of PATH
 
 
@@ -103,8 +105,12 @@ def toolchain_mounts(
     found: dict[Path, None] = {}
     for entry in dict.fromkeys(Path(one) for one in path.split(os.pathsep) if one.startswith("/")):
         if entry.is_dir():
-            for folder in _needed(entry):
-                found[_widest(folder, home, kept_out)] = None
+            found[_widest(entry, home, kept_out)] = None
+            if entry == home / _OF_USER / "bin" and (libraries := home / _OF_USER / "lib").is_dir():
+                found[libraries] = None
+            for program in _linked(entry):
+                folder = _widest(program.parent, home, kept_out)
+                found[folder if folder != program.parent else program] = None
     for program in programs:
         for one in (program, Path(os.path.realpath(program))):
             found[_widest(one.parent, home, kept_out)] = None
@@ -114,16 +120,14 @@ def toolchain_mounts(
     yield from reading(folder for folder in found if folder != Path("/") and not _holds(folder, kept_out))
 
 
-def _needed(entry: Path) -> Iterator[Path]:
-    """Yield a folder of PATH, and the folders that the links in it lead to."""
-    yield entry
+def _linked(entry: Path) -> list[Path]:
+    """Return the programs that links in a folder of PATH lead to. What lies beside one may be a secret."""
     try:
         with os.scandir(entry) as found:
             links = [one.path for one, _ in zip(found, range(_LINKS_READ), strict=False) if one.is_symlink()]
     except OSError:
-        return
-    folders = {Path(os.path.realpath(link)).parent for link in links}
-    yield from sorted(folders)
+        return []
+    return sorted({real for link in links if (real := Path(os.path.realpath(link))).is_file()})
 
 
 def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:
@@ -138,7 +142,8 @@ def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:
         if below_home in managers or parent.name in managers:
             return parent
     root = folder.parent
-    if folder.name in _PROGRAMS and not _holds(root, kept_out) and _is_installation(root):
+    alone = root == home / _OF_USER or folder.name not in _PROGRAMS or _holds(root, kept_out)
+    if not alone and _is_installation(root):
         return root
     return folder
 
@@ -167,6 +172,26 @@ def caches(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
         for path in (*usual, *([Path(named) / inside] if named.startswith("/") else [])):
             if path.is_dir():
                 yield path
+
+
+def own_caches(home: Path, store: Path, *, writes: bool) -> Iterator[Mount]:
+    """Yield the package caches that the user has not, from a folder of sq's.
+
+    Args:
+        home: the user's home folder, below which tools look for their caches.
+        store: sq's folder. All of them are made there for a process that `writes`.
+        writes: the process fills them. Others read those that hold something.
+    """
+    for below, _, _ in toolchains().caches:
+        source = store / below
+        if not below or (home / below).is_dir():
+            continue
+        if writes:
+            source.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif not (source.is_dir() and any(source.iterdir())):
+            continue
+        access = Access.WRITE if writes else Access.READ
+        yield from (replace(one, source=source) for one in at_both(home / below, access))
 
 
 def registry_credentials(home: Path) -> Iterator[Path]:

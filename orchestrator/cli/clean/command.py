@@ -1,7 +1,6 @@
 """`sq clean`: remove the remains of runs, but never work that exists nowhere else."""
 
 import os
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ import click
 
 from orchestrator.cli import options
 from orchestrator.views.screen import say, say_json
+from state.safe_paths import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ async def _clean(
     from orchestrator.git.repository import find_repository
     from state.errors import UsageError
 
-    shutil.rmtree(state.root / _REMOVING, ignore_errors=True)
+    remove_tree(state.root / _REMOVING)
     try:
         here = (await find_repository(Path.cwd())).root
     except UsageError:  # the runs of a state folder may be of another repository
@@ -194,7 +194,7 @@ def _remove_state(state: "StateFolder", folder: Path) -> None:
     removing = state.root / _REMOVING
     removing.mkdir(mode=0o700, exist_ok=True)
     folder.rename(removing / folder.name)
-    shutil.rmtree(removing, ignore_errors=True)
+    remove_tree(removing)
 
 
 async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: str) -> str:

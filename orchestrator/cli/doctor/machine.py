@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from agents.access import is_signed_in
 from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
-from agents.gateway.forward.upstream import address_in
+from agents.gateway.forward.upstream import API, BASE_URL, address_in
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
 from agents.process.sandbox.control_groups import limits_that_hold
@@ -34,6 +35,7 @@ def checks_of_machine(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
     cli = _cli_path()
     yield _cli(cli, environ)
     yield _credentials(cli, environ)
+    yield from _endpoint(environ)
     yield _containment(environ)
     yield from _exposure(environ)
     yield _sandbox(environ)
@@ -107,9 +109,8 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCh
     except UsageError as error:
         return fail(name, str(error), "correct that variable, or unset it")
     if key:
-        elsewhere = ", and ANTHROPIC_BASE_URL sends it elsewhere" if environ.get("ANTHROPIC_BASE_URL") else ""
         source = next(source for source in (FILE, KEY, TOKEN) if environ.get(source, "").strip())
-        return ok(name, f"{source} is set{elsewhere}. Only a run shows whether it is valid")
+        return ok(name, f"{source} is set. Only a run shows whether it is valid")
     if isinstance(cli, Path) and is_signed_in(cli, environ):
         return ok(name, "signed in to Claude Code")
     sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
@@ -118,6 +119,20 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCh
         "none: ANTHROPIC_API_KEY is not set and Claude Code is not signed in",
         f"`export ANTHROPIC_API_KEY=…` or {sign_in}. `sq demo` works without either",
     )
+
+
+def _endpoint(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
+    """Where requests go, and which credential goes with them."""
+    try:
+        key, address = read_key(environ), address_in(environ)
+    except UsageError:  # another check says so
+        return
+    if key:
+        sent = " and ".join("a bearer token" if name == "authorization" else "a key" for name in key.headers)
+        found = urlsplit(address)
+        shown = found._replace(netloc=found.netloc.rpartition("@")[2]).geturl().rstrip("/")
+        own = "" if address == API else f", as {BASE_URL} says (docs/endpoints.md)"
+        yield ok("endpoint", f"requests go with {sent} to {shown}/v1/messages{own}")
 
 
 def _exposure(environ: Mapping[str, str]) -> Iterator[DoctorCheck]:

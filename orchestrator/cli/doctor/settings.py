@@ -15,8 +15,10 @@ from pathlib import Path
 from time import monotonic
 
 from agents.api_key import read_key
+from agents.process.sandbox.choice import SandboxLevel
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.addresses import problems_of
+from orchestrator.cli.runs.notes import has_other_proxy, host_lines, registries_to_open
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
 from orchestrator.gates.session_state.sessions import KEPT, old_sessions
@@ -26,6 +28,7 @@ from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError
 from state.settings.config import load_config
 from state.settings.integrations import Integrations, Telemetry
+from state.settings.records import SandboxHeld, SandboxSettings
 
 _PROBLEM = "\n  - "  # before each problem, if a configuration has several
 _DEADLINE_S = 20.0
@@ -84,8 +87,20 @@ def checks_of_outward(environ: Mapping[str, str], repository: Path | None) -> It
         settings = load_config(repository, environ, rules=rule_names()).settings
     except UsageError:  # another check names the problems
         return
+    yield _hosts(settings.sandbox, environ, repository)
     yield from _notices(settings.outward, environ)
     yield from _telemetry(settings.outward.telemetry, environ, gateway=settings.gateway)
+
+
+def _hosts(settings: SandboxSettings, environ: Mapping[str, str], repository: Path | None) -> DoctorCheck:
+    """Report which hosts the sandboxes of a run here would reach."""
+    name, held = "hosts", SandboxHeld(level=SandboxLevel.WHOLE, commands=True)
+    if has_other_proxy(environ):
+        found = "sandboxes reach none, because the proxy of HTTPS_PROXY is not one of HTTP"
+        return warn(name, found, "name one of HTTP, or `sandbox.services`")
+    registries = registries_to_open(repository, settings, held, environ) if repository else ()
+    lines = [line.partition(": ")[2] for line in host_lines(registries, settings, held, environ)]
+    return ok(name, "; ".join(lines) or "sandboxes reach none: `sandbox.hosts`, and the project's manifests")
 
 
 def _notices(outward: Integrations, environ: Mapping[str, str]) -> Iterator[DoctorCheck]:

@@ -7,8 +7,8 @@ every coroutine.
 import os
 import shutil
 import signal
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,14 +23,16 @@ from agents.gateway.scenario import load_scenario
 from agents.make import make_platform
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
+from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected
+from orchestrator.cli.runs.hosts import reaching_out
 from orchestrator.cli.runs.log_file import log_to
-from orchestrator.cli.runs.notes import notes_for, open_network
+from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
 from orchestrator.cli.runs.request import (
     GoOn,
@@ -44,7 +46,7 @@ from orchestrator.cli.runs.request import (
 )
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
-from orchestrator.git.pinned import record_git, recorded_git
+from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.git.seeding import refuse_not_ignored
@@ -77,6 +79,7 @@ from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.redaction.redactor import Redact
+from state.scratch_folders import remove_scratch_folder
 from state.settings.config import load_config
 from state.settings.records import Confinement, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
@@ -163,6 +166,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
     choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
     exposed = surroundings.how_exposed(settings, credentials, choice)
+    registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
     run_id, run_folder = state.new_run()
     trusted = await _git_before(repository, run_folder, settings)
     if request.rehearse:
@@ -181,20 +185,30 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
         credentials=credentials,
         sq_version=sq_version(),
         notes=(
-            *await notes_for(repository, trusted, settings, not_dirt, edit_dirty=request.edit_dirty),
-            choice.held.line,
-            *open_network(settings, choice),
+            *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
+            *sandbox_lines(settings, choice, registries, surroundings.environ),
             *notes_on(settings.outward),
             *filter(None, [exposed]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
-        confined=Confinement(containment=surroundings.containment, sandbox=choice.held, key_exposed=exposed),
+        confined=_confined(surroundings, choice, exposed, registries),
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         journal.append(started)
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+def _confined(
+    surroundings: RunEnvironment, choice: Choice, exposed: str, registries: tuple[str, ...]
+) -> Confinement:
+    return Confinement(
+        containment=surroundings.containment,
+        sandbox=choice.held,
+        key_exposed=exposed,
+        registries=registries,
+    )
 
 
 def _settings(
@@ -230,10 +244,11 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
         credentials = Credentials(view.started.credentials)
         choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         resumed = RunResumed(
-            confined=Confinement(
-                containment=surroundings.containment,
-                sandbox=choice.held,
-                key_exposed=surroundings.how_exposed(settings, credentials, choice),
+            confined=_confined(
+                surroundings,
+                choice,
+                surroundings.how_exposed(settings, credentials, choice),
+                view.started.confined.registries,
             ),
             sandbox_mode=mode,
             budget_usd=go_on.budget_usd,
@@ -278,7 +293,11 @@ async def _drive(
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        boundary = boundary_of(choice, settings, surroundings, Path(started.repository), run_folder, groups)
+        root = Path(started.repository)
+        boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
+        outside = reaching_out(boundary, started.confined.registries, settings.sandbox, root, run_folder)
+        boundary = await stack.enter_async_context(outside)
+        await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
@@ -296,6 +315,24 @@ async def _drive(
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
+
+
+@asynccontextmanager
+async def _drivers_inside(
+    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path
+) -> AsyncIterator[None]:
+    """Let git run the user's filters and merge drivers in the sandbox of the run, if it has one."""
+    names, programs = drivers_of(trusted)
+    if not names:
+        yield
+        return
+    scratch = run_folder / "git-drivers"
+    make = partial(around_drivers, boundary, common=trusted.common, own=trusted.folder)
+    write_program(trusted.folder, make(scratch=scratch, programs=programs))
+    try:
+        yield
+    finally:
+        await remove_scratch_folder(scratch)
 
 
 def _look(surroundings: RunEnvironment, run_folder: Path) -> Look:

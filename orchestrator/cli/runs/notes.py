@@ -1,17 +1,27 @@
 """Notes for people before a run begins: its first lines."""
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agents.api_key import REMEDY, VISIBLE, ApiKey
+from agents.gateway.hosts.way_out import proxy_in
 from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.git.pinned import left_out_programs
+from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, uncommitted
 from orchestrator.views.run.ending import NETWORK_IS_OPEN
 from state.secrets import without_secrets
-from state.settings.records import CommandNetwork, Settings, Steering
+from state.settings.kinds import REGISTRIES
+from state.settings.records import (
+    CommandNetwork,
+    Sandbox,
+    SandboxHeld,
+    SandboxSettings,
+    Settings,
+    Steering,
+)
 
 
 async def notes_for(
@@ -19,6 +29,7 @@ async def notes_for(
     trusted: TrustedGit,
     settings: Settings,
     not_dirt: list[Path],
+    choice: Choice,
     *,
     edit_dirty: bool = False,
 ) -> tuple[str, ...]:
@@ -37,13 +48,54 @@ async def notes_for(
         notes += [f"left out of power steering: {problem}" for problem in problems]
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await _set_up(repository.root, settings)
-    return (*notes, *_left_out(trusted))
+    return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))
 
 
-def open_network(settings: Settings, choice: Choice) -> list[str]:
-    """Return a line if commands in the sandbox have the network."""
-    sandboxed = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
-    return [NETWORK_IS_OPEN] if sandboxed else []
+def sandbox_lines(
+    settings: Settings, choice: Choice, registries: tuple[str, ...], environ: Mapping[str, str]
+) -> list[str]:
+    """Return lines on the sandbox, and on the network, the hosts and the services that it opens."""
+    is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
+    hosts = host_lines(registries, settings.sandbox, choice.held, environ)
+    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts]
+
+
+def registries_to_open(
+    folder: Path, settings: SandboxSettings, held: SandboxHeld, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the registries that a run opens: those of its project, unless the settings name others alone."""
+    if REGISTRIES not in settings.hosts or not held.commands or has_other_proxy(environ):
+        return ()
+    from orchestrator.project.readiness.registries import registries_of
+
+    return tuple(registries_of(folder, home=_home(environ), environ=environ).hosts)
+
+
+def host_lines(
+    registries: tuple[str, ...], settings: SandboxSettings, held: SandboxHeld, environ: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the lines on the hosts that are open. Without a sandbox all are."""
+    if not held.commands:
+        return
+    who = "agents and downloads" if held.level == Sandbox.WHOLE else "downloads of packages"
+    if registries:
+        yield f"hosts: {who} read packages from {', '.join(registries)}, and nothing else goes there"
+    if named := [one for one in settings.hosts if one != REGISTRIES]:
+        yield f"hosts: {who} reach {', '.join(named)}, where sandbox.hosts lets anything go: also out"
+    if settings.services:
+        yield f"services: agents and verification reach {', '.join(settings.services)}, by sandbox.services"
+    if has_other_proxy(environ):
+        yield "hosts: none, because the proxy of HTTPS_PROXY is not one of HTTP, and sq asks through no other"
+
+
+def has_other_proxy(environ: Mapping[str, str]) -> bool:
+    """Whether the user's proxy is of a kind that sq cannot ask through."""
+    proxy = proxy_in(environ)
+    return bool(proxy) and not proxy.startswith(("http://", "https://"))
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or Path.home())
 
 
 def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
@@ -60,12 +112,17 @@ def how_exposed(key: ApiKey | None, settings: Settings, *, hidden: bool) -> str:
     return ""
 
 
-def _left_out(trusted: TrustedGit) -> list[str]:
-    """The drivers of git that a run does not use."""
+def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
+    """The user's filters and merge drivers that git runs on files, and those that a run does not use."""
+    drivers, _ = drivers_of(trusted)
+    inside = ", which runs in the sandbox, without network" if sandboxed else ""
     return [
-        f"git: sq does not use {name}, because it runs a program of the tree, which agents can write: name "
-        "one outside by its absolute path"
-        for name in left_out_programs(trusted)
+        *(f"git: sq uses your {name}{inside}" for name in drivers),
+        *(
+            f"git: sq does not use {name}, because it runs a program of the tree, which agents can write: "
+            "name one outside by its absolute path"
+            for name in left_out_programs(trusted)
+        ),
     ]
 
 

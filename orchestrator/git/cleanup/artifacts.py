@@ -5,7 +5,6 @@ Looking changes nothing, not even the index of a worktree, so an unfinished merg
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError
 from state.paths import SCRATCH
+from state.safe_paths import files_inside
 
 ASIDE = ".removing-"  # prefix of the folder of a worktree that is being removed
 _HEADS = "refs/heads/"
@@ -219,10 +219,6 @@ async def _own_repositories(folder: Path, commit: str, tree: str) -> list[str]:
 
 
 def _unreadable(holding: Artifact, why: str) -> Artifact:
-    if next(_files(Path(holding.name)), None) is None:
+    if all(path == ".git" for path in files_inside(Path(holding.name), most=2)):
         return holding
     return replace(holding, blocked=f"it holds files, and {why}: look into it, then `rm -r` it")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path != folder / ".git" and not path.is_dir())

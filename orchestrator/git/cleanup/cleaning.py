@@ -3,7 +3,6 @@
 After an interruption of any step, the same call completes the rest.
 """
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from orchestrator.git.rescue_refs import keep, make_commit
 from orchestrator.git.shadow import shadow_ref
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError
+from state.safe_paths import remove_tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,19 +99,8 @@ def remove_folder(folder: Path) -> None:
     Raises:
         OSError: something in it cannot be removed.
     """
-
-    def again(function: object, path: str, _error: object) -> None:
-        del function
-        parent = Path(path).parent
-        parent.chmod(parent.stat().st_mode | 0o700)
-        target = Path(path)
-        if target.is_dir() and not target.is_symlink():
-            target.chmod(0o700)
-            shutil.rmtree(target)
-        else:
-            target.unlink(missing_ok=True)
-
-    shutil.rmtree(folder, onerror=again)
+    if left := remove_tree(folder):
+        raise OSError(f"{folder} cannot be removed: {left}")
 
 
 async def _rescue(repository: Path, run_id: str, holding: Artifact) -> str:

@@ -72,9 +72,13 @@ def first_file(folder: Path, names: Iterable[str]) -> Path | None:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file, or "" if it is no file or cannot be read."""
+    """Return the text of a file, or "" if it cannot be read or a link leads out of its repository."""
+    path, real = Path(os.path.abspath(path)), os.path.realpath(path)  # noqa: PTH100  links are not followed
+    root = next((one for one in path.parents if os.path.lexists(one / ".git")), path.parent)
+    if not Path(real).is_relative_to(os.path.realpath(root)):
+        return ""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe does not make it wait
+        opened = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe does not make it wait
         with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
             return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError):

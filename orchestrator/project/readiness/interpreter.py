@@ -23,14 +23,16 @@ _SCRIPT = r"""
 import ast, json, os, re, sys
 names, places = [], []
 given = sys.argv[1:]
+def text_of(path):  # whose folder anybody may have written: no link is followed, no pipe waited for
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), errors="replace") as file:
+        return file.read(1 << 20)
 folders = given or sys.path
 for folder in given:
     for entry in sorted(os.listdir(folder)):
         if entry.endswith(".pth"):
-            with open(os.path.join(folder, entry), errors="replace") as file:
-                for line in map(str.strip, file):
-                    if line and not line.startswith(("#", "import ", "import\t")):
-                        folders = folders + [os.path.join(folder, line)]
+            for line in map(str.strip, text_of(os.path.join(folder, entry)).splitlines()):
+                if line and not line.startswith(("#", "import ", "import\t")):
+                    folders = folders + [os.path.join(folder, line)]
 for folder in folders:
     try:
         entries = os.listdir(folder)
@@ -44,15 +46,12 @@ for folder in folders:
         found = os.path.join(folder, entry)
         try:
             if entry.endswith(".dist-info"):
-                with open(os.path.join(found, "direct_url.json")) as file:
-                    url = json.load(file)
+                url = json.loads(text_of(os.path.join(found, "direct_url.json")))
                 if url.get("dir_info", {}).get("editable") and url["url"].startswith("file://"):
                     from urllib.parse import unquote, urlsplit
                     places.append("root:" + unquote(urlsplit(url["url"]).path))
             elif entry.startswith("__editable__") and entry.endswith("_finder.py"):
-                with open(found) as file:
-                    text = file.read()
-                mapping = re.search(r"^MAPPING[^=]*=\s*(\{.*\})\s*$", text, re.MULTILINE)
+                mapping = re.search(r"^MAPPING[^=]*=\s*(\{.*\})\s*$", text_of(found), re.MULTILINE)
                 for name, path in ast.literal_eval(mapping.group(1)).items() if mapping else ():
                     if os.path.basename(path) == name or os.path.basename(path) == name + ".py":
                         places.append(os.path.dirname(path))

@@ -7,14 +7,13 @@ worktree never get into another one.
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.project.files import Shown
-from state.safe_paths import parent_inside, read_inside, remove_inside
+from state.safe_paths import parent_inside, read_inside, remove_inside, remove_tree
 
 VENV = ".venv"  # the folder of the environment that a Python project gets
 _DRAFT = ".draft"
@@ -107,7 +106,7 @@ def _put(source: Path, folder: Path, path: str) -> bool:
         with parent_inside(folder, path) as (parent, name):
             by_descriptor = Path(f"/proc/self/fd/{parent}")
             where = by_descriptor if by_descriptor.is_dir() else (folder / path).parent
-            return _copied(source, where / name, keeps=(parent,))
+            return copied(source, where / name, keeps=(parent,))
     except OSError:
         return False
 
@@ -121,17 +120,17 @@ def keep(kept: Path, step: SetUpStep, folder: Path) -> None:
     if not step.portable or not made[0].is_dir() or any(_leads_out(path, folder) for path in made):
         return
     draft = kept / f"{step.key}{_DRAFT}"
-    shutil.rmtree(draft, ignore_errors=True)
+    remove_tree(draft)
     draft.mkdir(parents=True)
-    if all(_copied(path, draft / str(number)) for number, path in enumerate(made) if path.is_dir()):
-        shutil.rmtree(kept / step.key, ignore_errors=True)
+    if all(copied(path, draft / str(number)) for number, path in enumerate(made) if path.is_dir()):
+        remove_tree(kept / step.key)
         draft.rename(kept / step.key)
     else:
-        shutil.rmtree(draft, ignore_errors=True)
+        remove_tree(draft)
 
 
-def _copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
-    """Copy a folder with its links and times, sharing blocks if the file system can."""
+def copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
+    """Copy a folder with its links, holes and times, sharing blocks if possible. Whether all is there."""
     for options in (("-a", "--reflink=auto"), ("-a",)):
         try:
             subprocess.run(
@@ -141,7 +140,7 @@ def _copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
                 pass_fds=keeps,
             )
         except (OSError, subprocess.CalledProcessError):
-            shutil.rmtree(target, ignore_errors=True)
+            remove_tree(target)
         else:
             return True
     return False

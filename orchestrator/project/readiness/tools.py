@@ -95,13 +95,18 @@ def offline_variables() -> dict[str, str]:
 
 def copy_manifests(row: OfflineInstall, worktree: Path, scratch: Path) -> None:
     """Copy the manifests of a worktree into an empty folder, and make the files that have to exist."""
+    for name, content in manifests_in(row, worktree):
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / name).write_bytes(content)
     for name in look(worktree).files:
-        last = name.rpartition("/")[2]
-        target = scratch / name
-        if last in row.manifests:
-            target.parent.mkdir(parents=True, exist_ok=True)
+        if any(fnmatch(name.rpartition("/")[2], pattern) for pattern in row.empty):
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            (scratch / name).touch()
+
+
+def manifests_in(row: OfflineInstall, worktree: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the manifests of a worktree, with their content."""
+    for name in look(worktree).files:
+        if name.rpartition("/")[2] in row.manifests:
             with suppress(OSError):  # a link that leads out of the worktree
-                target.write_bytes(read_inside(worktree, name))
-        elif any(fnmatch(last, pattern) for pattern in row.empty):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.touch()
+                yield name, read_inside(worktree, name)

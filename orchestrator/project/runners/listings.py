@@ -77,12 +77,13 @@ def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> Tes
     because its tear-down failed or it was tried again. The later state counts, but a failure stays.
     """
     told: dict[str, TestState] = {}
+    numbers: dict[str, int] = {}
     for name, state in tests:
         if name in told and not merge:
-            number = 2
+            number = numbers.get(name, 1) + 1
             while f"{name} ({number})" in told:
                 number += 1
-            told[f"{name} ({number})"] = state
+            told[f"{name} ({number})"], numbers[name] = state, number
         elif told.get(name) is not FAILED:
             told[name] = state
     states = list(told.values())

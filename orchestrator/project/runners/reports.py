@@ -1,19 +1,37 @@
 """The reports of runners: their files, and the tests in JUnit, TRX, and the JSON of five other formats."""
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from orchestrator.project.files import matches
 from orchestrator.project.runners.listings import FAILED, PASSED, SKIPPED, tally
 from orchestrator.project.runners.row import ReportKind, Runner
 from state.records.commands import UNCOUNTED, TestCount, TestState
+from state.safe_paths import files_inside, read_inside
 
 STARTED = "started"  # an empty file, made when the command starts: older reports are of other runs
 _ENDINGS = {"junit": "xml", "trx": "trx", "jest": "json", "rspec": "json", "dart": "jsonl"}
 _Tests = Iterator[tuple[str, TestState]]
-_LARGEST = 200_000_000
+_SEVERAL = {ReportKind.TRX: "/dotnet/**/*.trx", ReportKind.NODE: "/node-*.jsonl"}
+_LARGEST = 100_000_000  # bytes of all reports of a command
+_MOST_TESTS = 200_000
+_LONGEST_NAME = 10_000
+_SHOWN = 200  # characters of a reason
+_ODD = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ET.ParseError,
+    RecursionError,
+    MemoryError,
+)
 _RERUN = 2.0  # seconds by which clocks of file systems may differ
 
 
@@ -29,21 +47,36 @@ def reported_count(row: Runner, reports: Path, folder: Path, output: str) -> Tes
     """
     if row.report.kind is ReportKind.TEXT:
         return UNCOUNTED
-    read = _READERS[row.report.kind]
-    tests: list[tuple[str, TestState]] = []
-    found = False
-    for path in _files(row, reports, folder, output):
-        try:
-            if path.stat().st_size > _LARGEST:
-                return UNCOUNTED
-            told = list(read(path.read_text("utf-8", errors="replace"), folder))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, ET.ParseError):
-            return UNCOUNTED  # cut off when its runner was ended: a part would look complete
-        found = True
-        tests += told
-    if not found:
-        return UNCOUNTED
-    return tally(tests, merge=row.name in {"pytest", "maven"})
+    try:
+        if not (files := _files(row, reports, folder, output)):
+            return UNCOUNTED
+        tests = list(islice(_tests_in(row, files, folder), _MOST_TESTS + 1))
+        if len(tests) <= _MOST_TESTS:
+            return tally(tests, merge=row.name in {"pytest", "maven"})
+        why = f"more than {_MOST_TESTS} tests"
+    except _ODD as error:  # also one that was cut off when its runner was ended: a part would look complete
+        why = repr(error)[:_SHOWN]
+    return _uncounted(row, why)
+
+
+def _uncounted(row: Runner, why: str) -> TestCount:
+    """Return that nothing is counted, and say why in the log. No hook reads reports, so it may cost that."""
+    import structlog
+
+    structlog.get_logger(__name__).warning("report.not_counted", runner=row.name, why=why)
+    return UNCOUNTED
+
+
+def _tests_in(row: Runner, files: Sequence[tuple[Path, str]], folder: Path) -> _Tests:
+    """Yield the tests in the reports of a row, whose texts any process of the project may have written."""
+    left = _LARGEST
+    for place, name in files:
+        content = read_inside(place, name, largest=left)
+        left -= len(content)
+        for test, state in _READERS[row.report.kind](content.decode(errors="replace"), folder):
+            if len(test) > _LONGEST_NAME:
+                raise ValueError(f"a test's name has {len(test)} characters")
+            yield test.encode(errors="replace").decode(), state
 
 
 def junit_tests(text: str, folder: Path) -> _Tests:
@@ -156,20 +189,20 @@ _READERS: Mapping[ReportKind, Callable[[str, Path], _Tests]] = {
 }
 
 
-def _files(row: Runner, reports: Path, folder: Path, output: str) -> list[Path]:
-    if row.report.kind is ReportKind.TRX:
-        return sorted((reports / "dotnet").rglob("*.trx"))
-    if row.report.kind is ReportKind.NODE:
-        return sorted(reports.glob("node-*.jsonl"))
-    if (path := report_file(row, reports)).is_file():
-        return [path]
+def _files(row: Runner, reports: Path, folder: Path, output: str) -> list[tuple[Path, str]]:
+    """Return the reports of a row, each as a folder and a path in it."""
+    if row.report.kind in _SEVERAL:
+        return [(reports, one) for one in files_inside(reports) if matches(one, [_SEVERAL[row.report.kind]])]
+    if os.path.lexists(path := report_file(row, reports)):
+        return [(reports, path.name)]
+    if not row.report.written:
+        return []
     started = reports / STARTED
-    after = started.stat().st_mtime - _RERUN if started.is_file() else 0.0
+    after = started.lstat().st_mtime - _RERUN if os.path.lexists(started) else 0.0
     if row.report.unless and re.search(row.report.unless, output, re.MULTILINE):
         after = 0.0
-    return sorted(
-        {one for glob in row.report.written for one in folder.glob(glob) if one.stat().st_mtime >= after}
-    )
+    found = (one for one in files_inside(folder) if matches(one, row.report.written))
+    return sorted((folder, one) for one in found if (folder / one).lstat().st_mtime >= after)
 
 
 def _relative(place: str, folder: Path) -> str:

@@ -113,6 +113,7 @@ class Conversation:
             return await self._stack.__aexit__(kind, error, trace)
         finally:
             self._note_what_was_cut_off()
+            self._run.record_hosts()
 
     @property
     def calls(self) -> list[CallView]:

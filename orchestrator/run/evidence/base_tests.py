@@ -7,7 +7,7 @@ red count too, if the spec asks for them. (product.md, section 12)
 
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from orchestrator.git.command import git
@@ -53,6 +53,7 @@ _WORD = re.compile(r"\w+")
 _LIKE_A_HELPER = re.compile(
     r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
 )
+_MAKE = frozenset({"gnumakefile", "makefile"})  # make reads the first of these, in lower case first
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
@@ -203,7 +204,8 @@ async def _unnamed(
     gone = [path for path in subject.touched.held if path not in there and path not in moved]
     lost = tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
     at_base = await files_in(run.repository, subject.base)
-    altered = not (before.nothing_yet or now.nothing_yet) and any(path in at_base for path in paths)
+    concerns = any(path in at_base or _goes_before(path, at_base) for path in paths)
+    altered = not (before.nothing_yet or now.nothing_yet) and concerns
     if now.exit_code != 0 and (before.exit_code == 0 or (altered and subject.now.exit_code == 0)):
         changes = [
             TestChange(test="", path=path, kind=TestChangeKind.FAILS, detail=_end_of(now)) for path in paths
@@ -216,6 +218,14 @@ async def _unnamed(
         )
         return BaseTestResults(untold=(told,), changes=lost)
     return BaseTestResults(changes=lost)
+
+
+def _goes_before(path: str, at_base: Iterable[str]) -> bool:
+    """Whether a new file is read in place of one of the base in its folder: of its name in another case."""
+    pure = PurePosixPath(path)
+    others = {one.name.lower() for one in map(PurePosixPath, at_base) if one.parent == pure.parent}
+    name = pure.name.lower()
+    return name in others or (name in _MAKE and not _MAKE.isdisjoint(others))
 
 
 def _passes(name: str, done: CommandRun) -> bool:

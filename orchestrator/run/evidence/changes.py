@@ -13,7 +13,7 @@ from state.journal.view import RunView
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
-from state.words import listed, marks_words, untested, untested_words, wants_no_test
+from state.words import later_words, listed, marks_words, stubs_words, untested, untested_words, wants_no_test
 
 _PARTS = re.compile(r"[\\/.:>#\s]+")
 _OF_TESTS = frozenset(
@@ -266,46 +266,43 @@ def ruling_words(view: RunView, name: str) -> str:
 
 
 def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> dict[str, str]:
-    """Return what a Worker should hear once about the tests of its claim, by kind, "" where there is nothing.
+    """Return what a Worker should hear once about its claim, by kind, "" where there is nothing.
 
     `unproven`: tests that pass without the work count too. `without_tests`: see `Task`.
     """
-    kinds = (
-        "no test without the work",
-        "the runner's marks",
-        "other results",
-        "tests that change",
-        "unproven tests",
-    )
-    remarks = dict.fromkeys(kinds, "")
     alone = untested(proofs.without_work)
-    if alone and not wants_no_test(without_tests, alone):
-        remarks["no test without the work"] = (
-            f"{untested_words(alone)}. Add a test that fails without your work, or claim completion again if "
-            "no test can show it. The run can then only end unverified."
-        )
-    if proofs.marks:
-        remarks["the runner's marks"] = (
-            f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. The "
-            "run can then only end unverified."
-        )
-    if proofs.unlike:
-        remarks["other results"] = (
-            f"{'; '.join(proofs.unlike)}. The results have to be the same however the tests are run. Fix "
-            "that, or claim completion again. The run can then only end unverified."
-        )
-    if changed := unannounced(proofs.changes):
-        names = listed(f"{one.name} {one.kind}" for one in changed)
-        remarks["tests that change"] = (
-            f"These tests do not hold as they were before your work: {names}. Put each back as it was, with "
-            "all that it uses, and let the code pass it, unless the spec asks for another result. Leave such "
-            "a test as it is now, claim completion again and quote its line in `notes`. The reviewer then "
-            "rules on each, and a person looks at it at the end."
-        )
-    if unproven and proofs.unproven:
-        remarks["unproven tests"] = (
-            "These tests that you added or changed pass without your change too, so they do not show it: "
-            f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-            "there is a reason. The reviewer will look at it."
-        )
-    return remarks
+    alone = [] if wants_no_test(without_tests, alone) else alone
+    later = proofs.facts.later if proofs.facts else ()
+    changed = listed(f"{one.name} {one.kind}" for one in unannounced(proofs.changes))
+    only = "The run can then only end unverified"
+    remarks = {
+        "files that run later": later
+        and f"{later_words(later)}. Put them back as they were, or claim completion again and say in "
+        f"`notes` why the spec needs them. {only}.",
+        "stubs": proofs.stubs
+        and f"{stubs_words(proofs.stubs)}. Build it, or quote in `notes` the line of the spec by which it "
+        f"stays so and claim completion again. {only}.",
+        "no test without the work": alone
+        and f"{untested_words(alone)}. So no test shows what this code does. Write one that calls the real "
+        "code and compares its result with the one that the spec asks for. A test does not count if it "
+        "patches the code, only logs, or accepts any result, for instance each one that is not null. If no "
+        f"test can show the result, say why in `notes` and claim completion again. {only}, and the user's "
+        "branch does not move.",
+        "the runner's marks": proofs.marks
+        and f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. "
+        f"{only}.",
+        "other results": proofs.unlike
+        and f"{'; '.join(proofs.unlike)}. The results have to be the same however the tests are run. Fix "
+        f"that, or claim completion again. {only}.",
+        "tests that change": changed
+        and f"These tests do not hold as they were before your work: {changed}. Put each back as it was, "
+        "with all that it uses, and let the code pass it, unless the spec asks for another result. Leave "
+        "such a test as it is now, claim completion again and quote its line in `notes`. The reviewer then "
+        "rules on each, and a person looks at it at the end.",
+        "unproven tests": unproven
+        and proofs.unproven
+        and "These tests that you added or changed pass without your change too, so they do not show it: "
+        f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
+        "there is a reason. The reviewer will look at it.",
+    }
+    return {kind: words or "" for kind, words in remarks.items()}

@@ -7,9 +7,12 @@ reads, are followed, else every test counts. A file that holds code and its test
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
+
+from anyio import to_thread
 
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
 from orchestrator.project.functions.changes import ChangedFunction, changed_functions
@@ -21,6 +24,7 @@ from orchestrator.run.evidence.changes import Touched, classified, touched
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.records.reviews import TestChange
+from state.safe_paths import files_inside, read_inside
 
 _MARK = "#[cfg(test)]"
 _INLINE = (".rs",)
@@ -160,6 +164,11 @@ class Work:
     defaults: frozenset[str]
 
 
+def third_party(path: str) -> bool:
+    """Whether a file lies in a folder of packages that others wrote."""
+    return not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
 async def work_between(run: Run, subject: ResultComparison) -> Work:
     """Return the changed functions of the product: not those of tests, or generated or third-party files."""
     touched = subject.touched
@@ -168,7 +177,7 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
     made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
-    made |= {path for path in paths if not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])}
+    made |= {path for path in paths if third_party(path)}
     before, after = (
         {path: one for path, one in files.items() if path not in made} for files in (before, after)
     )
@@ -184,12 +193,13 @@ async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]
     if not languages:
         return frozenset()
     found = frozenset[str]()
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
-        for language in languages.values():
-            for suffix in language.suffixes:
-                for file in sorted(scratch.folder.rglob(f"*{suffix}")):
-                    if file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST:
-                        found |= types_with_a_default(file.read_bytes(), language)
+    async with run.evidence.scratch_worktree(run, tree) as scratch:  # with what its set-up made
+        for file in await to_thread.run_sync(lambda: list(files_inside(scratch.folder))):
+            for language in languages.values():
+                if file.endswith(tuple(language.suffixes)):
+                    with suppress(OSError):
+                        content = read_inside(scratch.folder, file, largest=_LARGEST)
+                        found |= types_with_a_default(content, language)
     return found
 
 

@@ -19,7 +19,7 @@ from orchestrator.run.evidence.comparison import ResultComparison
 from orchestrator.run.record import Run
 from state.errors import GitError
 
-_COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]))")
+_COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
 _LEAST_WORD = 6  # characters: a shorter word stands in any text
 _MOST = 10
 _LONGEST = 80  # characters of code that are named
@@ -43,9 +43,12 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
 def _patterns_for(path: str) -> list[re.Pattern[str]]:
     """Return the patterns of the runners whose tests are files like this one, or no files of a language."""
     found = []
+    language = language_of(path)
+    own = {f"x{PurePosixPath(path).suffix}", language.name if language else ""}
     for row in usual_table().runners.values():
         suffixes = {f"x{PurePosixPath(glob).suffix}" for one in row.tests for glob in one.globs}
-        if f"x{PurePosixPath(path).suffix}" in suffixes or not any(map(language_of, suffixes)):
+        languages = {one.name for one in map(language_of, suffixes) if one}
+        if not languages or own & (suffixes | languages):
             found += [re.compile(one, re.MULTILINE) for one in row.canary.marks]
     return found
 

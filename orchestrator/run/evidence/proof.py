@@ -5,9 +5,9 @@ notice a failing test? (product.md, section 12)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from orchestrator.git.trees import files_in, pieced_together
+from orchestrator.git.trees import changed_paths, files_in, links_in, pieced_together
 from orchestrator.project.checks.tools import is_check
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
@@ -22,8 +22,10 @@ from orchestrator.run.evidence.comparison import (
     work_between,
 )
 from orchestrator.run.evidence.facts import facts_of
+from orchestrator.run.evidence.later import files_that_run_later
 from orchestrator.run.evidence.marks import marks_between
 from orchestrator.run.evidence.strength import with_weakened
+from orchestrator.run.evidence.stubs import stubs_of_the_spec
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
@@ -32,6 +34,7 @@ from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
+from state.records.work import WorkFacts
 from state.words import listed, names_of
 
 
@@ -47,6 +50,7 @@ class _Found:
     marks: list[str] = field(default_factory=list)
     unlike: list[str] = field(default_factory=list)
     idle: set[str] = field(default_factory=set)
+    new: list[str] = field(default_factory=list)
 
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
@@ -72,6 +76,8 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
+    stubs = same.stubs if same else await stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
+    later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
@@ -83,14 +89,22 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
         without_work=tuple(found.without_work),
-        facts=facts,
+        facts=replace(facts or WorkFacts(), later=later) if later else facts,
         broken=broken,
         marks=tuple(dict.fromkeys(found.marks)),
         unlike=tuple(found.unlike),
+        stubs=stubs,
         seconds=run.commands.seconds - before,
     )
     run.record(proofs)
     return proofs
+
+
+async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
+    changed = await changed_paths(run.repository, base, tree)
+    now = await links_in(run.repository, tree)
+    before = await links_in(run.repository, base) if now else {}
+    return files_that_run_later(run.started.spec_text, changed, before, now)
 
 
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
@@ -183,6 +197,7 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     work = await work_between(run, subject)
     if not work.changes:
         return False
+    found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     answer = await without_work(run, subject, work)
     found.without_work.append(answer)
     if answer.needed is None:

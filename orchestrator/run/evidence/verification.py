@@ -13,14 +13,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from anyio import to_thread
+import structlog
+from anyio import move_on_after, to_thread
 
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks.complaints import complaints_in
 from orchestrator.project.checks.tools import check_table, is_check, machine_options
+from orchestrator.project.readiness.steps import copied
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
@@ -34,8 +35,12 @@ from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
-from state.records.commands import CommandRun, TestState
+from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
+from state.safe_paths import files_inside
+from state.scratch_folders import scratch_folder
 
+log = structlog.get_logger(__name__)
+_COUNTING_S = 60.0
 _COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
@@ -173,9 +178,9 @@ def _version(name: str, path: str) -> str:
 async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, scratch.folder)
-    with TemporaryDirectory(prefix="sq-") as reports:
-        prepared = prepare(suite, Path(reports), commands.environ)
-        return await _run(commands, scratch, suite, prepared, Path(reports))
+    async with scratch_folder() as reports:
+        prepared = prepare(suite, reports, commands.environ)
+        return await _run(commands, scratch, suite, prepared, reports)
 
 
 async def run_only(
@@ -190,11 +195,11 @@ async def run_only(
     Returns:
         The result, or None if none of the suites accepts files.
     """
-    with TemporaryDirectory(prefix="sq-") as reports:
+    async with scratch_folder() as reports:
         for suite in suites:
             if command := only_these(suite, files, names):
-                prepared = prepare(suite_of(command, suite.folder), Path(reports), commands.environ)
-                return await _run(commands, scratch, suite, prepared, Path(reports))
+                prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
+                return await _run(commands, scratch, suite, prepared, reports)
     return None
 
 
@@ -214,11 +219,12 @@ async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str
     It gets no arguments or variables beside those of its set-up, and in a sandbox a home with the usual
     files. A tree that is too large to be copied is used where it is.
     """
-    with TemporaryDirectory() as temporary:
-        folder = Path(temporary) / name
-        if await to_thread.run_sync(_size_of, scratch.folder) <= _LARGEST_COPY:
-            await to_thread.run_sync(partial(shutil.copytree, scratch.folder, folder, symlinks=True))
-        else:
+    async with scratch_folder(prefix="tmp") as temporary:
+        folder = temporary / name
+        if not (
+            await to_thread.run_sync(_size_of, scratch.folder) <= _LARGEST_COPY
+            and await to_thread.run_sync(copied, scratch.folder, folder)
+        ):
             folder = scratch.folder
         ran = await commands.whole(
             command,
@@ -228,12 +234,21 @@ async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str
             plainly=True,
         )
         suite = suite_of(command, folder)
-        with TemporaryDirectory() as reports:
-            return replace(ran.run, count=count(suite, ran.output, ran.exit_code, Path(reports)))
+        async with scratch_folder(prefix="tmp") as reports:
+            return replace(ran.run, count=await _counted(suite, ran, reports))
 
 
 def _size_of(folder: Path) -> int:
-    return sum((Path(at) / name).lstat().st_size for at, _, names in os.walk(folder) for name in names)
+    return sum((folder / name).lstat().st_size for name in files_inside(folder))
+
+
+async def _counted(suite: Suite, ran: Ran, reports: Path) -> TestCount:
+    """Count the tests of a command outside the event loop. Its reports may be anything."""
+    with move_on_after(_COUNTING_S):
+        counting = partial(count, suite, ran.output, ran.exit_code, reports)
+        return await to_thread.run_sync(counting, abandon_on_cancel=True)
+    log.warning("tests.not_counted", command=suite.command, why=f"not done within {_COUNTING_S} s")
+    return UNCOUNTED
 
 
 def moved(suite: Suite, folder: Path) -> Suite:
@@ -255,7 +270,7 @@ async def _run(
         told_as=suite.command,
         writable=[reports],
     )
-    counted = count(suite, ran.output, ran.exit_code, reports)
+    counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out
     missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
     broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""

@@ -2,7 +2,7 @@
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone,
 and each one that the spec names, because one honest test vouches for no other, and because another new
-function may hide the failures. A new one that the spec names and that is empty already needs no run.
+function may hide the failures.
 The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
 the whole does.
 (product.md, section 12)
@@ -26,8 +26,6 @@ from state.words import names_of
 
 _ALONE = 6  # functions that are emptied one by one
 _WORD = re.compile(r"\w+")
-# A line of the spec that wants an empty function.
-_NOTHING = re.compile(r"\b(?:nothing|no-?ops?|stubs?)\b", re.IGNORECASE)
 _PLACE = re.compile(r"([\w./+-]+\.\w+)(?::|\()(\d+)")
 
 
@@ -50,9 +48,6 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     new = [one.function for one in work.changes if one.new]
     lines = run.started.spec_text.splitlines()
     named = [one for one in every if _naming(one, lines)]
-    empty = [one for source in _sources(work, named).values() for one in source.stubs if one in new]
-    if stubs := [_name(one) for one in empty if not any(map(_NOTHING.search, _naming(one, lines)))]:
-        return WithoutWork(command=subject.command, functions=tuple(stubs), needed=False)
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
     found = replace(found, together=control.together, seconds=found.seconds + control.seconds)

@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import prompts
@@ -34,6 +33,7 @@ from state.journal.events.calls import CallView
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import Stage, TaskView
 from state.roles import Role
+from state.scratch_folders import scratch_folder
 from state.settings.retry_limits import RETRY_LIMITS
 
 
@@ -79,14 +79,14 @@ async def resolve(
             paths=state.unmerged or state.marked,
         )
         run.record(conflicted)
-    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+    async with scratch_folder() as temporary:
         spec_for = partial(
             resolver_session,
             run.platform,
             task_id=task.task.id,
             attempt=task.attempt,
             workspace=state.folder,
-            temporary=Path(temporary),
+            temporary=temporary,
         )
         async with Conversation(
             run,

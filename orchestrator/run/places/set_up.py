@@ -6,7 +6,6 @@ else that a Worker leaves (an ignored program, a patched package) is there.
 """
 
 import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -49,6 +48,7 @@ from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.paths import SCRATCH, worktree_root
 from state.records.commands import CommandRun
+from state.scratch_folders import remove_scratch_folder
 
 log = structlog.get_logger(__name__)
 
@@ -95,6 +95,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if listed:  # the commands' own results must not require another run
         key = await _list_key(run, folder)
     run.record(ready)
+    run.record_hosts()
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
         raise SetUpError(_failed(task_id, folder, failed[0], sealed=results.sealed))
@@ -298,6 +299,6 @@ async def remove_scratch_worktrees(run: Run) -> None:
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
     run.scratch.free.clear()
-    await to_thread.run_sync(partial(shutil.rmtree, kept_folder(run.folder), ignore_errors=True))
+    await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

@@ -8,38 +8,42 @@ steps are done. It lies beside the index, where no agent of a sandbox can write.
 """
 
 import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import anyio
 from anyio import to_thread
 
 from orchestrator.git.scratch import holds_more, remove_others, show_content
+from orchestrator.git.trees import contents_at, files_in
 from orchestrator.git.workspace import tree_of
+from orchestrator.project.readiness.addresses import private_addresses
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.steps import (
     VENV,
     SetUpStep,
+    copied,
     copy_kept,
     downloads_of,
     keep,
     kept_folder,
     wheels_of,
 )
-from orchestrator.project.readiness.tools import apart, copy_manifests
+from orchestrator.project.readiness.tools import apart, copy_manifests, manifests_in
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.safe_paths import remove_inside, write_inside
+from state.scratch_folders import remove_scratch_folder, scratch_folder
 from state.secrets import without_secrets
+from state.words import listed
 
+_LARGEST = 50_000_000  # bytes of a lock file
 _PIP = f"{VENV}/bin/python -m pip"
 
 
@@ -115,6 +119,10 @@ async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, in
         if row.why_not:
             into.not_again.append(f"`{step.command}` ({step.why}) is not run again: {row.why_not}")
             continue
+        if private := await _private_addresses(run, row, folder):
+            why = f"files that a task changed lead to this machine or its network: {listed(sorted(private))}"
+            into.not_again.append(f"`{step.command}` ({step.why}) is not run again: {why}")
+            continue
         into.apart.append(step.key)
         await _run_apart(run, step, row, folder, into)
 
@@ -139,15 +147,17 @@ async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Pat
         done = await _download(run, row, folder, downloads) if row.download else None
         into.runs += [done] if done else []
         if done and not done.passed:
-            await to_thread.run_sync(partial(shutil.rmtree, downloads, ignore_errors=True))
+            await remove_scratch_folder(downloads)
             return
     if not row.build:
         return
-    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
-        own = (
-            Path(temporary) / "downloads"
-        )  # a tool writes into its cache, and this one is read by others too
-        await to_thread.run_sync(partial(shutil.copytree, downloads, own, symlinks=True))
+    async with scratch_folder() as temporary:
+        own = temporary / "downloads"  # a tool writes into its cache, and this one is read by others too
+        if not await to_thread.run_sync(copied, downloads, own):
+            into.not_again.append(
+                f"`{step.command}` ({step.why}) is not run again: its downloads cannot be read"
+            )
+            return
         variables = {
             **await ready_environment(run, folder),
             **row.variables_for(own, building=True),
@@ -157,9 +167,19 @@ async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Pat
         into.runs.append(await _run_step(run, build, folder, variables, reach=Reach.SEALED, writable=[own]))
 
 
+async def _private_addresses(run: Run, row: OfflineInstall, folder: Path) -> set[str]:
+    """Return the hosts of this machine or its network that a worktree's manifests newly name."""
+    texts = await to_thread.run_sync(lambda: [content for _, content in manifests_in(row, folder)])
+    if not (found := private_addresses(b"\n".join(texts).decode(errors="replace"))):
+        return found
+    base = await base_tree(run)
+    paths = [one for one in await files_in(run.repository, base) if one.rpartition("/")[2] in row.manifests]
+    before = (await contents_at(run.repository, base, paths, largest=_LARGEST)).values()
+    return found - private_addresses(b"\n".join(before).decode(errors="replace"))
+
+
 async def _download(run: Run, row: OfflineInstall, folder: Path, downloads: Path) -> CommandRun:
-    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
-        scratch = Path(temporary)
+    async with scratch_folder() as scratch:
         await to_thread.run_sync(copy_manifests, row, folder, scratch)
         variables = {
             **row.variables_for(downloads, building=False),

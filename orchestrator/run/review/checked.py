@@ -22,11 +22,12 @@ from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import Evidence, EvidenceKind
-from state.words import listed
+from state.words import listed, names_of
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")
 _LARGEST = 5_000_000  # bytes of a file of which lines are counted
 _NEEDS_NO_WORK = ", and passes without the work too"
+BEFORE = "before the work too"  # a piece of evidence that held at the base
 _SHOWN = 160  # characters of a line
 _VARIANT = re.compile(r"\[.*\]$|\(\)$|\s\(\d+\)$")  # parameters, brackets of Java, and a name used twice
 _PARAMETERS = re.compile(r"\[.*\]$")
@@ -111,20 +112,21 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
     A test of before the work may still show a behaviour that was there. One that came with the work and does
     not need it shows nothing of the work.
     """
-    before = {
-        name
-        for check in on.view.baseline.checks.values()
-        for name, state in check.run.count.tests.items()
-        if state is TestState.PASSED
-    }
+    before = passed_before(on.view)
     unneeded = {name for found in on.proofs for name in found.unproven}
     asked = [one for found in on.proofs for one in found.without_work if one.needed is not None]
     if asked and not any(name in one.failing for one in asked for name in names):
         unneeded |= names
     before -= {one.test for found in on.proofs for one in found.changes}
     if names <= before:
-        return ", and passed before the work too"
+        return f", and passed {BEFORE}"
     return _NEEDS_NO_WORK if names <= before | unneeded else ""
+
+
+def passed_before(view: RunView) -> set[str]:
+    """Return the tests that passed on the untouched commit."""
+    checks = view.baseline.checks.values()
+    return {name for check in checks for name in names_of(check.run.count, TestState.PASSED)}
 
 
 async def _unnamed(on: CheckedTree, evidence: Evidence, verified: VerificationFinished) -> Evidence:
@@ -202,7 +204,10 @@ async def _line(on: CheckedTree, evidence: Evidence) -> Evidence:
     shown = " ".join(" ".join(lines[first - 1 : last]).split()) if 0 < first <= last else ""
     if not shown or last > len(lines):
         return replace(evidence, holds=False, why=f"{path} has {len(lines)} lines, and there are no words")
-    return replace(evidence, holds=True, why=f"it reads: {shown[:_SHOWN]}")
+    old = await _content(on, on.view.baseline.tree, path) if on.view.baseline.tree else None
+    stood = shown in " ".join((old or b"").decode(errors="replace").split())
+    when = f" (it stood there {BEFORE})" if stood else ""
+    return replace(evidence, holds=True, why=f"it reads: {shown[:_SHOWN]}{when}")
 
 
 async def _content(on: CheckedTree, tree: str, path: str) -> bytes | None:

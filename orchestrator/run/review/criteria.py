@@ -13,7 +13,7 @@ import prompts
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.facts import computed, facts_between
 from orchestrator.run.record import Run
-from orchestrator.run.review.checked import CheckedTree, checked
+from orchestrator.run.review.checked import BEFORE, CheckedTree, checked
 from state.journal.events import CriterionJudged
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
@@ -30,6 +30,14 @@ from state.records.reviews import (
 )
 
 _NAMES_SHOWN = 150  # tests in a prompt
+_STAYS = re.compile(
+    r"\b(?:still|stays?|remains?|keeps?|kept|unchanged|untouched|goes? on|continues?|existing|others?|same|"
+    r"preserv\w+|never|nothing|no|not|without|as (?:before|now|it (?:is|was)|they (?:are|were)))\b"
+)
+_SUITE_PASSES = re.compile(
+    r"\b(?:tests?|suite)\b[^.]{0,60}\b(?:pass(?:es|ing)?|green|succeeds?|works?|runs?)\b"
+    r"|\b(?:pass(?:es|ing)?|runs?|green)\b[^.]{0,40}\b(?:tests?|suite)\b"
+)
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)
 
 
@@ -206,21 +214,26 @@ def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:
 async def _all_checked(
     on: CheckedTree, evidence: Sequence[Evidence], criterion: Criterion
 ) -> tuple[Evidence, ...]:
-    """Return pieces of evidence with sq's results. For a constraint a command counts if its words name it."""
+    """Return pieces of evidence with sq's results.
+
+    For a constraint a command counts if its words name it. What held before the work too shows only that
+    something stays.
+    """
     found = [await checked(on, one) for one in evidence]
-    if criterion.kind is not CriterionKind.CONSTRAINT:
-        return tuple(found)
     words = f"{criterion.text} {criterion.quote}".lower()
-    return tuple(
-        replace(one, general=not _is_named(on, one, words)) if one.kind is EvidenceKind.COMMAND else one
-        for one in found
-    )
+    if criterion.kind is CriterionKind.CONSTRAINT:
+        return tuple(
+            replace(one, general=not _is_named(on, one, words)) if one.kind is EvidenceKind.COMMAND else one
+            for one in found
+        )
+    old = not _STAYS.search(words)
+    return tuple(replace(one, general=one.general or (old and BEFORE in one.why)) for one in found)
 
 
 def _is_named(on: CheckedTree, evidence: Evidence, words: str) -> bool:
     suite = suite_of(evidence.ref.strip(" `"), on.folder)
     names = {run.simple.name.lower() for run in suite.runs} - {"cd", ""}
-    tests = bool(suite.runs_tests) and re.search(r"\b(?:tests?|suite)\b", words) is not None
+    tests = bool(suite.runs_tests) and _SUITE_PASSES.search(words) is not None
     return tests or any(re.search(rf"\b{re.escape(name)}\b", words) for name in names)
 
 

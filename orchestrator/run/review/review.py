@@ -20,6 +20,7 @@ from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between
 from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
+from orchestrator.run.review.checked import passed_before
 from orchestrator.run.review.criteria import question
 from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
 from orchestrator.run.review.ownership import own_paths, users_paths
@@ -34,6 +35,7 @@ from state.records.reviews import Finding, TestChange
 from state.settings.retry_limits import RETRY_LIMITS
 from state.words import doubts, facts_words, listed
 
+_REFUSALS, _REFUSAL_SHOWN = 3, 600  # claims of the attempt, and characters of each refusal
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
 
 
@@ -95,6 +97,8 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
     findings = _undecided_of(run, task)
     reviewed = task.review.commit if task.review.rounds else ""
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
+    needing = {one for found in (proofs.without_work if proofs else ()) for one in found.failing}
+    before = passed_before(run.view) - {one.test for one in (proofs.changes if proofs else ())}
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -111,7 +115,9 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
         not_run=not_run(run.view),
         facts=facts_words(await facts_between(run, task.place.base_commit, task.claim.commit)),
         proven=bool(proofs and proofs.proven),
-        needing=listed(one for found in (proofs.without_work if proofs else ()) for one in found.failing),
+        needing=listed(sorted(needing - before)),
+        old=listed(sorted(needing & before)),
+        refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],
         untold=proofs.untold if proofs else (),
         changed_tests=changes_of(run.view, task),
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],

@@ -10,7 +10,6 @@ work is unverified.
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import prompts
 from agents.roles.developer import guidance_ask, read_guidance
@@ -59,6 +58,7 @@ from state.journal.events import (
 from state.journal.events.tasks import Stage, TaskView
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
+from state.scratch_folders import scratch_folder
 from state.settings.records import Workflow
 from state.words import baseline_words
 
@@ -74,14 +74,14 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
     await _prepare(run, task)
     log_attempt(task.attempt)
     variables = await ready_environment(run, Path(task.place.worktree)) if run.settings.worktrees else {}
-    with TemporaryDirectory(prefix="sq-", ignore_cleanup_errors=True) as temporary:
+    async with scratch_folder() as temporary:
         spec_for = partial(
             worker_session,
             run.platform,
             task_id=task_id,
             attempt=task.attempt,
             workspace=Path(task.place.worktree),
-            temporary=Path(temporary),
+            temporary=temporary,
             variables=variables,
             plans=run.settings.workflow is Workflow.PLAN_THEN_IMPLEMENT,
         )

@@ -14,7 +14,7 @@ from orchestrator.views.descriptions.description import (
     Tone,
     Words,
 )
-from orchestrator.views.words import git_sentence, plan_lines, short
+from orchestrator.views.words import git_sentence, host_words, package_words, plan_lines, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
@@ -49,6 +49,14 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             text = f"the notice `{event.kind}` to {event.to} was {'' if event.ok else 'not '}sent"
             problem = Quote(who=SQ, texts=(event.problem,), most=_REASON)
             return [Words(kind="notice", text=text, quotes=(problem,), is_told=not event.ok)]
+        case e.DependenciesAdded():
+            return [Words(kind="hosts", text=line) for line in package_words(event.packages, event.more)]
+        case e.HostsUsed():
+            return [
+                Words(kind="hosts", text=text, tone=Tone.WARN if one.refusals else Tone.CALM)
+                for one in event.hosts
+                for text in host_words(one)
+            ]
         case _:
             assert_never(event)
 

@@ -8,7 +8,9 @@ from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.verdicts import Source, Verdict
-from state.words import doubts, facts_words, listed
+from state.words import doubts, facts_words, later_words, listed
+
+RUNS_LATER = "runs later"
 
 
 def checks(story: RunFacts) -> Iterator[Point]:
@@ -123,8 +125,10 @@ def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:
         yield "constraint broken", Urgency.DECIDE, f"{of}: {broken}"
     for fact in () if proofs.task_id else facts_words(proofs.facts):
         yield "computed from the files", Urgency.KNOW, f"{of}: {fact}"
+    later = later_words(proofs.facts.later) if proofs.facts else ""
     for doubt in doubts(proofs):
-        yield "not shown by tests", Urgency.UNPROVEN, f"{of}: {doubt}"
+        told = (RUNS_LATER, Urgency.DECIDE) if doubt == later else ("not shown by tests", Urgency.UNPROVEN)
+        yield *told, f"{of}: {doubt}"
     if proofs.unproven:
         what = f"{of}: new tests that pass without the work too: {listed(proofs.unproven)}"
         yield "test proves nothing", Urgency.UNPROVEN, what

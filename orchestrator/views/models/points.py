@@ -34,7 +34,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *gaps.earlier_proofs(story),
         *surroundings(story),
     ]
-    return tuple(sorted(points, key=lambda one: one.urgency))
+    return tuple(sorted(points, key=lambda one: (one.urgency, one.kind != gaps.RUNS_LATER)))
 
 
 _PROTECTED = "Protected paths were changed"  # begins the reason of the gate on the diff

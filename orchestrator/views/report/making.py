@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator.views.report.contents import Fact
 from orchestrator.views.run.held_settings import held_settings
+from orchestrator.views.words import host_words, package_words
 from state.journal import events as e
 from state.journal.events import Stored
+from state.records.hosts import HostUse
 from state.roles import Role
 from state.settings.keys import shown
 from state.settings.records import CommandNetwork
@@ -23,7 +25,12 @@ def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
         version: of the sq that writes the report.
     """
     every = list(events)
-    return (*_facts(every), *_settings(every), Fact(name="report written by", value=f"sq {version}"))
+    return (
+        *_facts(every),
+        *_hosts(every),
+        *_settings(every),
+        Fact(name="report written by", value=f"sq {version}"),
+    )
 
 
 def _facts(events: list[Stored]) -> Iterator[Fact]:
@@ -42,6 +49,9 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 yield from _confined(event, stored.seq)
             case e.RunInterrupted() as event:
                 yield Fact(name="interrupted", value=f"by {event.by}", seq=stored.seq)
+            case e.DependenciesAdded() as event:
+                for line in package_words(event.packages, event.more):
+                    yield Fact(name="dependency", value=line, seq=stored.seq)
             case e.LimitReached() as event:
                 yield Fact(name="limit reached", value=event.cause, seq=stored.seq)
             case e.BaselineTaken() as event:
@@ -53,6 +63,21 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 )
             case _:
                 pass
+
+
+def _hosts(events: list[Stored]) -> Iterator[Fact]:
+    """Yield the use of each host in the whole run."""
+    found = {
+        one.host: (HostUse(host=one.host), 0)
+        for stored in events
+        if isinstance(stored.event, e.HostsUsed)
+        for one in stored.event.hosts
+    }
+    for stored in events:
+        for one in stored.event.hosts if isinstance(stored.event, e.HostsUsed) else ():
+            found[one.host] = (found[one.host][0] + one, stored.seq)
+    for use, seq in found.values():
+        yield from (Fact(name="host", value=line, seq=seq) for line in host_words(use))
 
 
 def _reached(event: e.RunStarted) -> str:

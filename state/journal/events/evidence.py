@@ -105,7 +105,8 @@ class ProofsTaken:
     `facts` are computed from the files. `broken` are the constraints of the plan that do not hold by them.
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
     that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
-    they did when sq counted their tests. `seconds` is how long the commands took for all of this.
+    they did when sq counted their tests. `stubs` are functions that the spec wants built and that do nothing,
+    as `file: name`. `seconds` is how long the commands took for all of this.
     """
 
     task_id: str
@@ -122,6 +123,7 @@ class ProofsTaken:
     broken: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
+    stubs: tuple[str, ...] = ()
     seconds: float = 0.0
 
 

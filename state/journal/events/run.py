@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.outcome import Outcome
+from state.records.hosts import AddedPackage, HostUse
 from state.roles import Role
 from state.settings.integrations import NoticeKind
 from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings
@@ -91,7 +92,31 @@ class NoticeSent:
     problem: str = ""
 
 
-RunEvent = RunStarted | RunResumed | RunInterrupted | LimitReached | RunEnded | NoticeSent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostsUsed:
+    """Processes in sandboxes used hosts since the last such event, agents and downloads of packages."""
+
+    hosts: tuple[HostUse, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependenciesAdded:
+    """The finished work adds packages. `more` is the number of those that are not named."""
+
+    packages: tuple[AddedPackage, ...]
+    more: int = 0
+
+
+RunEvent = (
+    RunStarted
+    | RunResumed
+    | RunInterrupted
+    | LimitReached
+    | RunEnded
+    | NoticeSent
+    | HostsUsed
+    | DependenciesAdded
+)
 
 
 @dataclass(slots=True)

@@ -11,16 +11,16 @@ from agents.gateway.ledger import read_ledger
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
 
-HEAD = "scenario: 1\nusage: {input_tokens: 1200, output_tokens: 80}\nlanes:\n"
+HEAD = "scenario: 1\nusage: {input_tokens: 1200, output_tokens: 80}\ncallers:\n"
 
 
 @pytest.fixture
 def scenario(tmp_path):
-    """Reads lanes, written as YAML, into a scenario."""
+    """Reads callers, written as YAML, into a scenario."""
 
-    def read(lanes):
+    def read(callers):
         path = tmp_path / "scenario.yaml"
-        path.write_text(HEAD + indent(dedent(lanes), "  "), encoding="utf-8")
+        path.write_text(HEAD + indent(dedent(callers), "  "), encoding="utf-8")
         return load_scenario(path)
 
     return read
@@ -28,11 +28,11 @@ def scenario(tmp_path):
 
 @pytest.fixture
 def ledger(tmp_path):
-    """What the ledger of the test holds, as (lane, reply, part, repeat)."""
+    """What the ledger of the test holds, as (caller, reply, part, repeat)."""
 
     def lines():
         found = read_ledger(tmp_path / "ledger.jsonl")
-        return [(line.lane, line.reply, line.part.value, line.repeat) for line in found]
+        return [(line.caller, line.reply, line.part.value, line.repeat) for line in found]
 
     return lines
 
@@ -49,13 +49,13 @@ def faults(tmp_path):
 
 @pytest.fixture
 def playing(tmp_path, scenario):
-    """A server that plays lanes, written as YAML, until the block ends."""
+    """A server that plays callers, written as YAML, until the block ends."""
 
     @asynccontextmanager
-    async def serve(lanes):
+    async def serve(callers):
         with anyio.fail_after(60):
             async with serve_scenario(
-                scenario(lanes), run_id="run-1", ledger=tmp_path / "ledger.jsonl"
+                scenario(callers), run_id="run-1", ledger=tmp_path / "ledger.jsonl"
             ) as gateway:
                 yield gateway
 

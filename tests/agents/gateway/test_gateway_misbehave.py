@@ -29,10 +29,12 @@ BROKEN = [
 def problems(tmp_path):
     def read(replies):
         path = tmp_path / "scenario.yaml"
-        path.write_text("scenario: 1\nlanes:\n  a/b/1:\n" + indent(dedent(replies), "    "), encoding="utf-8")
+        path.write_text(
+            "scenario: 1\ncallers:\n  a/b/1:\n" + indent(dedent(replies), "    "), encoding="utf-8"
+        )
         with pytest.raises(ScenarioError) as caught:
             load_scenario(path)
-        return [problem.removeprefix("lane a/b/1, ") for problem in caught.value.problems]
+        return [problem.removeprefix("caller a/b/1, ") for problem in caught.value.problems]
 
     return read
 
@@ -138,13 +140,13 @@ def test_a_cut_needs_a_block_that_it_can_be_in(problems):
     ]
 
 
-def test_connections_are_refused_from_the_start_of_a_lane_only(problems):
+def test_connections_are_refused_from_the_start_of_a_caller_only(problems):
     (wrong,) = problems("""
       - {text: a}
       - {misbehave: {connection: refused}}
     """)
     assert wrong == (
-        "lane a/b/1: reply 2: a lane refuses connections from its start, "
+        "caller a/b/1: reply 2: a caller refuses connections from its start, "
         "so connection: refused stands in its first reply only"
     )
 

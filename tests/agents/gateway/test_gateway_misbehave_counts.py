@@ -1,4 +1,4 @@
-"""A reply goes wrong as often as its scenario asks, whatever server plays it; a lane may refuse connections."""
+"""A reply goes wrong as often as its scenario asks, whatever server plays it; a caller may refuse connections."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from anthropic import APIConnectionError, AsyncAnthropic
 
 from agents.gateway.ledger import Answered, Ledger, LedgerLine, read_ledger
 
-LANE = "worker/t1/1"
+CALLER = "worker/t1/1"
 PROMPT = [{"role": "user", "content": "go"}]
 
 
@@ -23,21 +23,21 @@ async def post(url, *, prompt=PROMPT):
         )
 
 
-def lane(gateway):
+def caller(gateway):
     return gateway.caller_url("worker", "t1", 1)
 
 
 async def test_a_reply_goes_wrong_as_often_as_asked_whatever_server_plays_it(playing, ledger, faults):
-    lanes = f"{LANE}: [{{text: Third time., misbehave: {{status: 500, times: 2}}}}]"
+    callers = f"{CALLER}: [{{text: Third time., misbehave: {{status: 500, times: 2}}}}]"
     for status in (500, 500, 200, 200):
-        async with playing(lanes) as gateway:
-            assert (await post(lane(gateway))).status_code == status
+        async with playing(callers) as gateway:
+            assert (await post(caller(gateway))).status_code == status
             assert gateway.problems == []
     assert faults() == ["status 500", "status 500", "reply", "reply"]
-    assert ledger()[:3] == [(LANE, 1, "misbehaved", 0)] * 2 + [(LANE, 1, "reply", 0)]
+    assert ledger()[:3] == [(CALLER, 1, "misbehaved", 0)] * 2 + [(CALLER, 1, "reply", 0)]
 
 
-async def test_each_lane_of_a_pattern_counts_for_itself(playing):
+async def test_each_caller_of_a_pattern_counts_for_itself(playing):
     async with playing("worker/*: [{text: Fine., misbehave: {status: 529, times: 1}}]") as gateway:
         urls = [gateway.caller_url("worker", "t1", number) for number in (1, 2)]
         first = [(await post(url)).status_code for url in urls]
@@ -46,8 +46,8 @@ async def test_each_lane_of_a_pattern_counts_for_itself(playing):
 
 
 async def test_only_the_reply_that_is_due_goes_wrong_and_its_closing_words_never(playing, faults):
-    lanes = f"""
-        {LANE}:
+    callers = f"""
+        {CALLER}:
           - {{text: One.}}
           - {{tools: [{{name: Bash, input: {{command: ls}}}}], then: Two., misbehave: {{status: 500, times: 1}}}}
     """
@@ -55,26 +55,26 @@ async def test_only_the_reply_that_is_due_goes_wrong_and_its_closing_words_never
     call = {"type": "tool_use", "id": "toolu_sq_2_1_0", "name": "Bash", "input": {"command": "ls"}}
     result = {"type": "tool_result", "tool_use_id": "toolu_sq_2_1_0", "content": "x"}
     done = [*more, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-    async with playing(lanes) as gateway:
+    async with playing(callers) as gateway:
         prompts = [PROMPT, more, more, done]
-        answers = [await post(lane(gateway), prompt=prompt) for prompt in prompts]
+        answers = [await post(caller(gateway), prompt=prompt) for prompt in prompts]
     assert [answer.status_code for answer in answers] == [200, 500, 200, 200]
     assert faults() == ["reply", "status 500", "reply", "then"]
 
 
 async def test_a_reply_that_always_fails_is_passed_by_a_prompt_that_it_does_not_fit(playing, faults):
-    lanes = f"{LANE}: [{{when: go, misbehave: {{status: 500}}}}, {{text: Fine.}}]"
-    async with playing(lanes) as gateway:
-        assert (await post(lane(gateway))).status_code == 500
+    callers = f"{CALLER}: [{{when: go, misbehave: {{status: 500}}}}, {{text: Fine.}}]"
+    async with playing(callers) as gateway:
+        assert (await post(caller(gateway))).status_code == 500
         other = [*PROMPT, {"role": "user", "content": "never mind"}]
-        assert "Fine." in (await post(lane(gateway), prompt=other)).text
+        assert "Fine." in (await post(caller(gateway), prompt=other)).text
     assert faults() == ["status 500", "reply"]
 
 
 async def test_an_unmet_expectation_is_a_problem_though_the_reply_goes_wrong(playing, faults):
-    lanes = f"{LANE}: [{{expect: {{prompt_contains: pears}}, misbehave: {{status: 500}}}}]"
-    async with playing(lanes) as gateway:
-        assert (await post(lane(gateway))).status_code == 400
+    callers = f"{CALLER}: [{{expect: {{prompt_contains: pears}}, misbehave: {{status: 500}}}}]"
+    async with playing(callers) as gateway:
+        assert (await post(caller(gateway))).status_code == 400
         assert "'pears' is not in the prompt" in gateway.problems[0]
     assert faults() == ["problem"]
 
@@ -82,7 +82,7 @@ async def test_an_unmet_expectation_is_a_problem_though_the_reply_goes_wrong(pla
 def test_a_ledger_of_before_is_read_and_goes_on(tmp_path):
     path = tmp_path / "ledger.jsonl"
     old = {
-        "lane": LANE,
+        "caller": CALLER,
         "reply": 1,
         "part": "reply",
         "repeat": 0,
@@ -93,19 +93,19 @@ def test_a_ledger_of_before_is_read_and_goes_on(tmp_path):
     path.write_text(json.dumps(old) + "\n", encoding="utf-8")
     fault = LedgerLine(**{**old, "part": Answered.MISBEHAVED}, misbehaved="status 500")
     with Ledger(path) as ledger:
-        assert ledger.misbehaved(LANE, 1) == 0
+        assert ledger.misbehaved(CALLER, 1) == 0
         ledger.append(fault)
-        assert (ledger.misbehaved(LANE, 1), ledger.misbehaved(LANE, 2)) == (1, 0)
+        assert (ledger.misbehaved(CALLER, 1), ledger.misbehaved(CALLER, 2)) == (1, 0)
     assert [line.misbehaved for line in read_ledger(path)] == [None, "status 500"]
     with Ledger(path) as ledger:
-        assert ledger.misbehaved(LANE, 1) == 1
+        assert ledger.misbehaved(CALLER, 1) == 1
 
 
-async def test_a_lane_that_refuses_connections_has_a_port_of_its_own(playing, faults):
-    lanes = f"{LANE}: [{{misbehave: {{connection: refused}}}}]\nworker/t2/1: [{{text: Fine.}}]"
-    async with playing(lanes) as gateway:
-        url = lane(gateway)
-        assert url == lane(gateway)
+async def test_a_caller_that_refuses_connections_has_a_port_of_its_own(playing, faults):
+    callers = f"{CALLER}: [{{misbehave: {{connection: refused}}}}]\nworker/t2/1: [{{text: Fine.}}]"
+    async with playing(callers) as gateway:
+        url = caller(gateway)
+        assert url == caller(gateway)
         for _ in range(2):
             with pytest.raises(httpx2.ConnectError):
                 await post(url)
@@ -114,27 +114,27 @@ async def test_a_lane_that_refuses_connections_has_a_port_of_its_own(playing, fa
     assert faults() == ["connection refused", "reply"]
 
 
-async def test_a_lane_that_refuses_connections_for_a_time_is_served_after_it(playing, faults):
-    lanes = (
-        f"{LANE}: [{{text: At last., misbehave: {{connection: refused, seconds: 0.1}}}}, {{text: And on.}}]"
+async def test_a_caller_that_refuses_connections_for_a_time_is_served_after_it(playing, faults):
+    callers = (
+        f"{CALLER}: [{{text: At last., misbehave: {{connection: refused, seconds: 0.1}}}}, {{text: And on.}}]"
     )
-    async with playing(lanes) as gateway:
-        url = lane(gateway)
+    async with playing(callers) as gateway:
+        url = caller(gateway)
         with pytest.raises(ConnectionRefusedError):  # nothing is awaited before it, so no time is over yet
             socket.create_connection(("127.0.0.1", urlsplit(url).port))
         async with AsyncAnthropic(base_url=url, api_key="x", max_retries=20) as api:
             said = await api.messages.create(model="m", max_tokens=9, messages=PROMPT)
         assert said.content[0].text == "At last."
-        assert lane(gateway) == url
-    async with playing(lanes) as gateway:
-        assert "At last." in (await post(lane(gateway))).text
+        assert caller(gateway) == url
+    async with playing(callers) as gateway:
+        assert "At last." in (await post(caller(gateway))).text
     assert faults() == ["connection refused", "reply", "reply"]
 
 
-async def test_a_lane_that_refuses_for_good_refuses_after_a_new_start_too(playing, faults):
-    lanes = f"{LANE}: [{{misbehave: {{connection: refused}}}}]"
+async def test_a_caller_that_refuses_for_good_refuses_after_a_new_start_too(playing, faults):
+    callers = f"{CALLER}: [{{misbehave: {{connection: refused}}}}]"
     for _ in range(2):
-        async with playing(lanes) as gateway, AsyncAnthropic(base_url=lane(gateway), api_key="x") as api:
+        async with playing(callers) as gateway, AsyncAnthropic(base_url=caller(gateway), api_key="x") as api:
             with pytest.raises(APIConnectionError):
                 await api.with_options(max_retries=0).messages.create(
                     model="m", max_tokens=9, messages=PROMPT
@@ -142,10 +142,10 @@ async def test_a_lane_that_refuses_for_good_refuses_after_a_new_start_too(playin
     assert faults() == ["connection refused"] * 2
 
 
-async def test_a_cancelled_run_ends_a_lane_that_still_refuses(playing):
+async def test_a_cancelled_run_ends_a_caller_that_still_refuses(playing):
     with anyio.fail_after(10), anyio.CancelScope() as scope:
-        async with playing(f"{LANE}: [{{misbehave: {{connection: refused}}}}]") as gateway:
-            lane(gateway)
+        async with playing(f"{CALLER}: [{{misbehave: {{connection: refused}}}}]") as gateway:
+            caller(gateway)
             scope.cancel()
             await anyio.sleep_forever()
     assert scope.cancelled_caught

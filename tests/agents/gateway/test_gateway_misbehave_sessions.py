@@ -12,8 +12,8 @@ WRITE = 'tools: [{name: Write, input: {file_path: "{workspace}/a.txt", content: 
 
 async def outcomes(playing, desk, reply, *, env=AT_ONCE, prompts=("First.", "Second.")):
     """The results of a session in which `reply` answers what holds First, and one word all else."""
-    lanes = f"worker/t1/1: [{{when: First, {reply}}}, {{text: Fine.}}]"
-    async with playing(lanes) as gateway:
+    callers = f"worker/t1/1: [{{when: First, {reply}}}, {{text: Fine.}}]"
+    async with playing(callers) as gateway:
         options = desk.options(desk.url(gateway), env=env)
         async with ClaudeSDKClient(options) as client:
             found = [await exchange(client, prompt) for prompt in prompts]
@@ -110,7 +110,7 @@ async def test_a_slow_answer_arrives(playing, desk, faults):
     assert faults() == ["slow 0.05", "reply"]
 
 
-async def test_a_lane_that_refuses_connections_is_an_error_of_each_exchange(playing, desk, faults):
+async def test_a_caller_that_refuses_connections_is_an_error_of_each_exchange(playing, desk, faults):
     for failed in await outcomes(playing, desk, "misbehave: {connection: refused}"):
         assert (failed.is_error, failed.api_error_status) == (True, None)
         assert "ECONNREFUSED" in failed.result

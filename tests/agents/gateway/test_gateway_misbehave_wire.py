@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from anthropic import APIStatusError, AsyncAnthropic
 
-LANE = "worker/t1/1"
+CALLER = "worker/t1/1"
 PROMPT = [{"role": "user", "content": "go"}]
 BOTH = pytest.mark.parametrize("stream", [True, False])
 
@@ -36,7 +36,7 @@ async def begun(url, *, stream):
     pytest.fail(f"it came whole: {data!r}")
 
 
-def lane(gateway):
+def caller(gateway):
     return gateway.caller_url("worker", "t1", 1)
 
 
@@ -59,8 +59,8 @@ def lane(gateway):
     ],
 )
 async def test_a_status_comes_with_the_error_type_of_the_api(playing, faults, status, kind):
-    async with playing(f"{LANE}: [{{misbehave: {{status: {status}}}}}]") as gateway:
-        async with AsyncAnthropic(base_url=lane(gateway), api_key="x", max_retries=0) as api:
+    async with playing(f"{CALLER}: [{{misbehave: {{status: {status}}}}}]") as gateway:
+        async with AsyncAnthropic(base_url=caller(gateway), api_key="x", max_retries=0) as api:
             with pytest.raises(APIStatusError) as caught:
                 await api.messages.create(model="m", max_tokens=9, messages=PROMPT)
         assert caught.value.status_code == status
@@ -74,8 +74,8 @@ async def test_a_status_comes_with_the_error_type_of_the_api(playing, faults, st
 @BOTH
 async def test_an_error_may_have_words_of_its_own_and_say_when_to_come_back(playing, stream):
     mapping = "{status: 429, message: Slow down., retry_after: 20}"
-    async with playing(f"{LANE}: [{{misbehave: {mapping}}}]") as gateway:
-        response = await post(lane(gateway), stream=stream)
+    async with playing(f"{CALLER}: [{{misbehave: {mapping}}}]") as gateway:
+        response = await post(caller(gateway), stream=stream)
     assert (response.status_code, response.headers["retry-after"]) == (429, "20")
     assert response.json() == {
         "type": "error",
@@ -87,8 +87,8 @@ async def test_an_error_may_have_words_of_its_own_and_say_when_to_come_back(play
 @pytest.mark.parametrize("where", ["cut", "cut-in-tool"])
 async def test_a_cut_answer_breaks_off_and_shows_its_beginning(playing, faults, where, stream):
     reply = "text: I am about to look., tools: [{name: Bash, input: {command: ls}}]"
-    async with playing(f"{LANE}: [{{{reply}, misbehave: {{stream: {where}}}}}]") as gateway:
-        response, data = await begun(lane(gateway), stream=stream)
+    async with playing(f"{CALLER}: [{{{reply}, misbehave: {{stream: {where}}}}}]") as gateway:
+        response, data = await begun(caller(gateway), stream=stream)
         assert response.status_code == 200
         assert b"message" in data
         assert (b"tool_use" in data) == (where == "cut-in-tool") or not stream
@@ -99,14 +99,14 @@ async def test_a_cut_answer_breaks_off_and_shows_its_beginning(playing, faults, 
 @BOTH
 async def test_a_structured_answer_is_cut_in_the_form_in_which_it_is_given(playing, stream):
     reply = "structured: {verdict: allow}, misbehave: {stream: cut-in-tool}"
-    async with playing(f"{LANE}: [{{{reply}}}]") as gateway:
-        await begun(lane(gateway), stream=stream)
+    async with playing(f"{CALLER}: [{{{reply}}}]") as gateway:
+        await begun(caller(gateway), stream=stream)
 
 
 @BOTH
 async def test_a_malformed_body_is_no_json(playing, faults, stream):
-    async with playing(f"{LANE}: [{{misbehave: {{body: malformed}}}}]") as gateway:
-        response = await post(lane(gateway), stream=stream)
+    async with playing(f"{CALLER}: [{{misbehave: {{body: malformed}}}}]") as gateway:
+        response = await post(caller(gateway), stream=stream)
         assert response.status_code == 200
         words = response.text.partition("data: ")[2] if stream else response.text
         assert words.startswith('{"type"')
@@ -118,8 +118,8 @@ async def test_a_malformed_body_is_no_json(playing, faults, stream):
 
 @BOTH
 async def test_an_empty_reply_is_a_message_without_content(playing, faults, stream):
-    async with playing(f"{LANE}: [{{misbehave: {{body: empty}}}}]") as gateway:
-        async with AsyncAnthropic(base_url=lane(gateway), api_key="x", max_retries=0) as api:
+    async with playing(f"{CALLER}: [{{misbehave: {{body: empty}}}}]") as gateway:
+        async with AsyncAnthropic(base_url=caller(gateway), api_key="x", max_retries=0) as api:
             if stream:
                 async with api.messages.stream(model="m", max_tokens=9, messages=PROMPT) as events:
                     said = await events.get_final_message()
@@ -131,9 +131,9 @@ async def test_an_empty_reply_is_a_message_without_content(playing, faults, stre
 
 @BOTH
 async def test_a_dropped_connection_has_no_headers(playing, faults, caplog, stream):
-    async with playing(f"{LANE}: [{{misbehave: {{connection: dropped}}}}]") as gateway:
+    async with playing(f"{CALLER}: [{{misbehave: {{connection: dropped}}}}]") as gateway:
         with pytest.raises(httpx2.RemoteProtocolError, match="disconnected"):
-            await post(lane(gateway), stream=stream)
+            await post(caller(gateway), stream=stream)
         assert gateway.problems == []
     assert faults() == ["connection dropped"]
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
@@ -143,8 +143,8 @@ async def test_a_dropped_connection_has_no_headers(playing, faults, caplog, stre
 @pytest.mark.parametrize("where", ["before-headers", "after-headers"])
 async def test_a_hang_that_ends_gives_the_reply_late(playing, faults, where, stream):
     reply = f"text: Here I am., misbehave: {{hang: {where}, seconds: 0.05}}"
-    async with playing(f"{LANE}: [{{{reply}}}]") as gateway:
-        assert "Here I am." in (await post(lane(gateway), stream=stream)).text
+    async with playing(f"{CALLER}: [{{{reply}}}]") as gateway:
+        assert "Here I am." in (await post(caller(gateway), stream=stream)).text
     assert faults() == [f"hang {where}"]
 
 
@@ -158,10 +158,10 @@ async def test_a_server_ends_in_time_though_an_answer_hangs(playing, faults, cap
             await post(url, stream=stream)
         failed.append(caught.value)
 
-    lanes = f"{LANE}: [{{misbehave: {{hang: {where}}}}}]"
+    callers = f"{CALLER}: [{{misbehave: {{hang: {where}}}}}]"
     with anyio.fail_after(10):
-        async with anyio.create_task_group() as clients, playing(lanes) as gateway:
-            clients.start_soon(hanging, lane(gateway))
+        async with anyio.create_task_group() as clients, playing(callers) as gateway:
+            clients.start_soon(hanging, caller(gateway))
             while not faults():
                 await anyio.sleep(0.01)
     assert len(failed) == 1
@@ -169,9 +169,9 @@ async def test_a_server_ends_in_time_though_an_answer_hangs(playing, faults, cap
 
 
 async def test_a_client_that_gives_up_on_a_hang_is_served_the_next_time(playing, faults):
-    lanes = f"{LANE}: [{{text: Now., misbehave: {{hang: after-headers, times: 1}}}}]"
-    async with playing(lanes) as gateway:
-        url = lane(gateway)
+    callers = f"{CALLER}: [{{text: Now., misbehave: {{hang: after-headers, times: 1}}}}]"
+    async with playing(callers) as gateway:
+        url = caller(gateway)
         async with httpx2.AsyncClient(timeout=20) as client:
             body = {"model": "m", "max_tokens": 9, "messages": PROMPT, "stream": True}
             async with client.stream("POST", f"{url}/v1/messages", json=body) as response:
@@ -183,8 +183,8 @@ async def test_a_client_that_gives_up_on_a_hang_is_served_the_next_time(playing,
 @BOTH
 async def test_a_slow_reply_says_the_same(playing, faults, stream):
     text = "Word by word, in more than one delta, since it is as long as all that. " * 3
-    async with playing(f"{LANE}: [{{text: {json.dumps(text)}, misbehave: {{slow: 0.01}}}}]") as gateway:
-        async with AsyncAnthropic(base_url=lane(gateway), api_key="x", max_retries=0) as api:
+    async with playing(f"{CALLER}: [{{text: {json.dumps(text)}, misbehave: {{slow: 0.01}}}}]") as gateway:
+        async with AsyncAnthropic(base_url=caller(gateway), api_key="x", max_retries=0) as api:
             if stream:
                 async with api.messages.stream(model="m", max_tokens=9, messages=PROMPT) as events:
                     said = await events.get_final_message()

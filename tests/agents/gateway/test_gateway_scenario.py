@@ -22,7 +22,7 @@ def problems(tmp_path):
     return read
 
 
-def test_a_scenario_is_read_with_its_lanes_and_replies(scenario):
+def test_a_scenario_is_read_with_its_callers_and_replies(scenario):
     read = scenario("""
         worker/t1/1:
           - when: counter
@@ -40,7 +40,7 @@ def test_a_scenario_is_read_with_its_lanes_and_replies(scenario):
     assert (reply.then, reply.usage.output_tokens, read.usage.input_tokens) == ("Done.", 7, 1200)
 
 
-def test_an_exact_lane_wins_over_the_first_pattern_that_fits(scenario):
+def test_an_exact_caller_wins_over_the_first_pattern_that_fits(scenario):
     read = scenario("""
         developer/*: [{text: any}]
         developer/*/2: [{text: second}]
@@ -54,7 +54,7 @@ def test_an_exact_lane_wins_over_the_first_pattern_that_fits(scenario):
 def test_every_problem_is_named_at_once_with_its_place(problems):
     found = problems("""
 scenario: 1
-lanes:
+callers:
   worker/t1/1:
     - {text: fine}
     - expect: {promt_contains: [x]}
@@ -65,54 +65,54 @@ lanes:
       usage: {input_tokens: -1}
 """)
     assert set(found) == {
-        "lane worker/t1/1, reply 2, expect, promt_contains: unknown key, the nearest known key is prompt_contains",
-        "lane worker/t1/1, reply 2, txet: unknown key, the nearest known key is text",
-        "lane worker/t1/1, reply 3, tools 2, name: this key is needed and missing",
-        "lane worker/t1/1, reply 3, tools 2, nam: unknown key, the nearest known key is name",
-        "lane judge/t1/1, reply 1, text: Input should be a valid string, found 3",
-        "lane judge/t1/1, reply 1, usage, input_tokens: Input should be greater than or equal to 0, found -1",
+        "caller worker/t1/1, reply 2, expect, promt_contains: unknown key, the nearest known key is prompt_contains",
+        "caller worker/t1/1, reply 2, txet: unknown key, the nearest known key is text",
+        "caller worker/t1/1, reply 3, tools 2, name: this key is needed and missing",
+        "caller worker/t1/1, reply 3, tools 2, nam: unknown key, the nearest known key is name",
+        "caller judge/t1/1, reply 1, text: Input should be a valid string, found 3",
+        "caller judge/t1/1, reply 1, usage, input_tokens: Input should be greater than or equal to 0, found -1",
     }
 
 
 def test_a_key_like_no_other_is_answered_with_the_known_ones(problems):
-    (problem,) = problems("scenario: 1\nlanes: {}\nzzz: 1\n")
-    assert problem == "zzz: unknown key, known keys are scenario, description, usage, lanes"
+    (problem,) = problems("scenario: 1\ncallers: {}\nzzz: 1\n")
+    assert problem == "zzz: unknown key, known keys are scenario, description, usage, callers"
 
 
 def test_a_reply_that_says_nothing_is_refused(problems):
-    (problem,) = problems("scenario: 1\nlanes: {worker/t1/1: [{when: [x]}]}\n")
-    assert problem == "lane worker/t1/1, reply 1: a reply needs at least one of text, tools, structured"
+    (problem,) = problems("scenario: 1\ncallers: {worker/t1/1: [{when: [x]}]}\n")
+    assert problem == "caller worker/t1/1, reply 1: a reply needs at least one of text, tools, structured"
 
 
 def test_closing_words_without_tools_are_refused(problems):
-    (problem,) = problems("scenario: 1\nlanes: {worker/t1/1: [{text: a, then: b}]}\n")
-    assert problem.startswith("lane worker/t1/1, reply 1: then is said when tool results come back")
+    (problem,) = problems("scenario: 1\ncallers: {worker/t1/1: [{text: a, then: b}]}\n")
+    assert problem.startswith("caller worker/t1/1, reply 1: then is said when tool results come back")
 
 
-def test_a_lane_that_is_neither_whole_nor_a_pattern_is_refused(problems):
-    (problem,) = problems("scenario: 1\nlanes: {worker/t1: [{text: a}]}\n")
-    assert problem.startswith("lane worker/t1: a lane is role/task/attempt")
+def test_a_caller_that_is_neither_whole_nor_a_pattern_is_refused(problems):
+    (problem,) = problems("scenario: 1\ncallers: {worker/t1: [{text: a}]}\n")
+    assert problem.startswith("caller worker/t1: a caller is role/task/attempt")
 
 
 def test_a_key_that_stands_twice_is_refused(problems):
-    (problem,) = problems("scenario: 1\nlanes:\n  a/b/1: [{text: a}]\n  a/b/1: [{text: b}]\n")
+    (problem,) = problems("scenario: 1\ncallers:\n  a/b/1: [{text: a}]\n  a/b/1: [{text: b}]\n")
     assert problem == "line 4: the key a/b/1 stands twice"
 
 
 def test_a_wrong_shape_is_named_in_plain_words(problems):
-    found = problems("scenario: 1\nlanes: {a/b/1: {text: x}, a/b/2: [x]}\n")
+    found = problems("scenario: 1\ncallers: {a/b/1: {text: x}, a/b/2: [x]}\n")
     assert found == (
-        "lane a/b/1: a list is needed here",
-        "lane a/b/2, reply 1: a mapping is needed here, found 'x'",
+        "caller a/b/1: a list is needed here",
+        "caller a/b/2, reply 1: a mapping is needed here, found 'x'",
     )
 
 
 def test_another_version_is_refused(problems):
-    (problem,) = problems("scenario: 2\nlanes: {}\n")
+    (problem,) = problems("scenario: 2\ncallers: {}\n")
     assert problem == "scenario: Input should be 1, found 2"
 
 
-@pytest.mark.parametrize("text", ["lanes: [", "scenario: !!python/object:os.system {}", "\x00"])
+@pytest.mark.parametrize("text", ["callers: [", "scenario: !!python/object:os.system {}", "\x00"])
 def test_what_is_not_yaml_is_refused(problems, text):
     (problem,) = problems(text)
     assert problem.startswith("is not YAML: ")

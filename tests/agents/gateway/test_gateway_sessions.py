@@ -21,7 +21,7 @@ SLOW = """[ -e calm ] || {
 
 
 async def test_a_session_writes_a_file_runs_it_and_closes(playing, desk, ledger):
-    lane = """
+    caller = """
         worker/t1/1:
           - expect: {prompt_contains: Write the counter, tools_offered: [Bash, Write], model: opus}
             text: I write it.
@@ -30,7 +30,7 @@ async def test_a_session_writes_a_file_runs_it_and_closes(playing, desk, ledger)
             tools: [{name: Bash, input: {command: python3 counter.py}}]
             then: It prints 42.
     """
-    async with playing(lane) as gateway, ClaudeSDKClient(desk.options(desk.url(gateway))) as client:
+    async with playing(caller) as gateway, ClaudeSDKClient(desk.options(desk.url(gateway))) as client:
         result = await exchange(client, WORK)
         assert gateway.problems == []
         assert (result.is_error, result.result, result.num_turns) == (False, "It prints 42.", 3)
@@ -40,13 +40,13 @@ async def test_a_session_writes_a_file_runs_it_and_closes(playing, desk, ledger)
 
 
 async def test_a_session_answers_two_prompts_one_after_the_other(playing, desk):
-    lane = """
+    caller = """
         worker/t1/1:
           - text: First.
           - {expect: {prompt_lacks: Write}, tools: [{name: Bash, input: {command: echo two > two.txt}}]}
           - {expect: {anywhere_contains: [small programs, echo two]}, text: Second.}
     """
-    async with playing(lane) as gateway, ClaudeSDKClient(desk.options(desk.url(gateway))) as client:
+    async with playing(caller) as gateway, ClaudeSDKClient(desk.options(desk.url(gateway))) as client:
         assert (await exchange(client, WORK)).result == "First."
         assert (await exchange(client, "Now the second.")).result == "Second."
         assert gateway.problems == []
@@ -65,7 +65,7 @@ async def test_a_structured_answer_arrives_as_the_result_of_its_session(playing,
 
 @pytest.mark.slow
 async def test_a_session_killed_twice_during_a_call_repeats_it_and_finishes(playing, desk, ledger):
-    lane = f"""
+    caller = f"""
         worker/t1/1:
           - tools: [{{name: Write, input: {{file_path: "{{workspace}}/a.txt", content: a}}}}]
           - expect: {{tool_results_contain: File created}}
@@ -79,14 +79,14 @@ async def test_a_session_killed_twice_during_a_call_repeats_it_and_finishes(play
     os.mkfifo(desk.workspace / "started")
     session = str(uuid4())
     resumed = f"Session resumed after a crash. Look before you repeat.\n\n{WORK}"
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         url = desk.url(gateway)
         await desk.killed_during_a_call(desk.options(url, session_id=session), WORK)
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         again = desk.options(desk.url(gateway), resume=session)
         await desk.killed_during_a_call(again, resumed)
     (desk.workspace / "calm").touch()
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         async with ClaudeSDKClient(desk.options(desk.url(gateway), resume=session)) as client:
             assert (await exchange(client, resumed)).result == "All done."
             assert (await exchange(client, resumed)).result == "All done."
@@ -112,6 +112,6 @@ async def test_an_unexpected_request_is_one_problem_and_an_error_of_the_session(
             assert result.api_error_status == 400
             assert "no reply is left" in result.result
         (problem,) = gateway.problems
-        assert "lane worker/t1/1" in problem
+        assert "caller worker/t1/1" in problem
         assert "'Now the second.'" in problem
     assert len(ledger()) > 2

@@ -54,12 +54,12 @@ async def test_a_text_reply_arrives_with_model_usage_and_stop_reason(playing, le
 
 
 async def test_a_stream_puts_together_the_same_reply(playing):
-    lane = f"""
+    caller = f"""
         worker/t1/1:
           - text: "{LONG}"
             tools: [{{name: Write, input: {{file_path: "{{workspace}}/a.py", content: "{LONG}"}}}}]
     """
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         url = gateway.caller_url("worker", "t1", 1, {"workspace": "/w"})
         async with client(url) as api:
             prompt = conversation(["go"])
@@ -95,12 +95,12 @@ async def test_a_structured_answer_is_a_call_where_the_tool_for_it_is_offered(pl
 
 
 async def test_a_whole_exchange_runs_over_tools_closing_words_and_a_second_prompt(playing, ledger):
-    lane = """
+    caller = """
         worker/t1/1:
           - {text: Look., tools: [{name: Bash, input: {command: ls}}], then: Seen.}
           - {text: Bye., stop_reason: refusal}
     """
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         url = gateway.caller_url("worker", "t1", 1)
         first = await ask(url, "go")
         assert first.content[1].id == "toolu_sq_1_1_0"
@@ -110,22 +110,22 @@ async def test_a_whole_exchange_runs_over_tools_closing_words_and_a_second_promp
         last = await ask(url, *talk, assistant(*closing.content), "and now?")
         assert (last.content[0].text, last.stop_reason) == ("Bye.", "refusal")
         assert gateway.problems == []
-    lane = "worker/t1/1"
-    assert ledger() == [(lane, 1, "reply", 0), (lane, 1, "then", 0), (lane, 2, "reply", 0)]
+    caller = "worker/t1/1"
+    assert ledger() == [(caller, 1, "reply", 0), (caller, 1, "then", 0), (caller, 2, "reply", 0)]
 
 
 async def test_a_server_started_again_goes_on_where_the_conversation_stands(playing, ledger):
-    lane = "worker/t1/1: [{text: One.}, {text: Two.}]"
-    async with playing(lane) as gateway:
+    caller = "worker/t1/1: [{text: One.}, {text: Two.}]"
+    async with playing(caller) as gateway:
         first = await ask(gateway.caller_url("worker", "t1", 1), "go")
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         second = await ask(gateway.caller_url("worker", "t1", 1), "go", assistant(*first.content), "on")
     assert second.content[0].text == "Two."
     assert [line[1] for line in ledger()] == [1, 2]
 
 
 async def test_met_expectations_let_the_reply_through(playing):
-    lane = """
+    caller = """
         worker/t1/1:
           - expect:
               prompt_contains: [the counter]
@@ -136,7 +136,7 @@ async def test_met_expectations_let_the_reply_through(playing):
               model: haiku
             text: Fine.
     """
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         call = {"type": "tool_use", "id": "toolu_sq_1_1_0", "name": "Bash", "input": {}}
         talk = [{"role": "assistant", "content": [{**call, "id": "toolu_other"}]}]
         talk += [{"role": "user", "content": [{**RESULT, "tool_use_id": "toolu_other"}]}]
@@ -148,7 +148,7 @@ async def test_met_expectations_let_the_reply_through(playing):
 
 
 async def test_each_unmet_expectation_is_shown_with_what_came_instead(playing, ledger):
-    lane = """
+    caller = """
         worker/t1/1:
           - expect:
               prompt_contains: [write the counters]
@@ -159,12 +159,12 @@ async def test_each_unmet_expectation_is_shown_with_what_came_instead(playing, l
               model: opus
             text: Fine.
     """
-    async with playing(lane) as gateway:
+    async with playing(caller) as gateway:
         url = gateway.caller_url("worker", "t1", 1)
         message = await refusal(url, "Please:\nwrite the counter\ninto a file")
         assert await refusal(url, "Please:\nwrite the counter\ninto a file") == message
         assert gateway.problems == [message]
-    assert message.startswith("sq rehearsal: lane worker/t1/1, reply 1: the request is not as expected")
+    assert message.startswith("sq rehearsal: caller worker/t1/1, reply 1: the request is not as expected")
     assert "prompt_contains: 'write the counters' is not in the prompt:" in message
     assert "- write the counters\n      ?                  -\n      + write the counter" in message
     assert "prompt_lacks: the prompt holds 'file'" in message
@@ -180,16 +180,16 @@ async def test_a_request_with_no_reply_left_is_refused_and_shown(playing, ledger
         talk = ["go", {"role": "assistant", "content": "One."}, "apples"]
         message = await refusal(gateway.caller_url("worker", "t1", 1), *talk)
         assert gateway.problems == [message]
-    assert "lane worker/t1/1: no reply is left for this request" in message
+    assert "caller worker/t1/1: no reply is left for this request" in message
     assert "2 replies here, reply 1 was given last; reply 2 waits for 'pears' and 'fresh'" in message
     assert "its newest prompt: 'apples'" in message
     assert ledger() == [("worker/t1/1", None, "problem", 0)]
 
 
-async def test_a_lane_that_is_not_in_the_scenario_is_refused(playing):
+async def test_a_caller_that_is_not_in_the_scenario_is_refused(playing):
     async with playing("worker/t1/1: [{text: One.}]") as gateway:
         message = await refusal(gateway.caller_url("worker", "t1", 2), "go")
-        assert "lane worker/t1/2 is not in the scenario. Its lanes are: worker/t1/1" in message
+        assert "caller worker/t1/2 is not in the scenario. Its callers are: worker/t1/1" in message
         assert gateway.problems == [message]
 
 
@@ -201,14 +201,14 @@ async def test_another_run_is_refused(playing):
 
 
 async def test_a_path_with_an_unregistered_placeholder_is_refused(playing):
-    lane = 'worker/t1/1: [{tools: [{name: Read, input: {file_path: "{workspace}/a"}}]}]'
-    async with playing(lane) as gateway:
+    caller = 'worker/t1/1: [{tools: [{name: Read, input: {file_path: "{workspace}/a"}}]}]'
+    async with playing(caller) as gateway:
         message = await refusal(gateway.caller_url("worker", "t1", 1), "go")
         assert "not registered: Read.file_path: {workspace}/a" in message
         assert gateway.problems == [message]
 
 
-async def test_names_of_lanes_may_hold_anything(playing, ledger):
+async def test_names_of_callers_may_hold_anything(playing, ledger):
     async with playing("worker/*: [{text: One.}]") as gateway:
         url = gateway.caller_url("worker", "a/b c?ä", 1)
         assert url.endswith("/run-1/worker/a%2Fb%20c%3F%C3%A4/1")
@@ -274,13 +274,13 @@ async def test_the_signal_handlers_of_the_run_stay_in_place(playing):
 def test_a_half_written_last_line_of_the_ledger_is_left_out_and_then_replaced(tmp_path):
     path = tmp_path / "deep" / "ledger.jsonl"
     line = LedgerLine(
-        lane="a/b/1", reply=1, part=Answered.REPLY, repeat=0, stream=True, messages=2, digest="d"
+        caller="a/b/1", reply=1, part=Answered.REPLY, repeat=0, stream=True, messages=2, digest="d"
     )
     assert read_ledger(path) == []
     with Ledger(path) as ledger:
         ledger.append(line)
     with path.open("a") as file:
-        file.write('{"lane": "a/b')
+        file.write('{"caller": "a/b')
     assert read_ledger(path) == [line]
     with Ledger(path) as ledger:
         ledger.append(line)

@@ -223,3 +223,24 @@ def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor,
     assert check["level"] == "warn"
     assert check["found"] == "uv.lock is there and uv is not installed"
     assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup of sq.toml"
+
+
+def test_where_requests_go_is_told_with_the_credential_and_without_a_password(doctor):
+    none = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_API_KEY_FILE": "", "ANTHROPIC_BASE_URL": ""}
+    token = {"ANTHROPIC_AUTH_TOKEN": "t"}
+    [check] = doctor("endpoint", **none | token)[1]
+    assert (check["level"], check["found"]) == (
+        "ok",
+        "requests go with a bearer token to https://api.anthropic.com/v1/messages",
+    )
+    own = {
+        **none,
+        "ANTHROPIC_API_KEY": "k",
+        "ANTHROPIC_BASE_URL": "https://user:password@llm.test/anthropic/",
+    }
+    [check] = doctor("endpoint", **own | token)[1]
+    assert (
+        "a key and a bearer token to https://llm.test/anthropic/v1/messages, as ANTHROPIC_BASE_URL"
+        in check["found"]
+    )
+    assert doctor("endpoint", **none, ANTHROPIC_AUTH_TOKEN="")[1] == []

@@ -60,7 +60,7 @@ async def judge(tmp_path, *replies):
             {
                 "scenario": 1,
                 "usage": {"input_tokens": 900, "output_tokens": 50},
-                "lanes": {"judge/*": list(replies)},
+                "callers": {"judge/*": list(replies)},
             }
         )
     )

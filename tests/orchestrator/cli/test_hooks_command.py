@@ -25,9 +25,9 @@ from orchestrator.gates.stop_gate.plugin import FOLDER
 from state.roles import Role
 
 ROOT = Path(__file__).parents[3]
-LANE = Caller(role=Role.WORKER, task="hello", attempt=1)
+CALLER = Caller(role=Role.WORKER, task="hello", attempt=1)
 SCENARIO = Scenario(
-    scenario=1, usage={"input_tokens": 1, "output_tokens": 1}, lanes={"worker/*": [{"text": "Hi."}]}
+    scenario=1, usage={"input_tokens": 1, "output_tokens": 1}, callers={"worker/*": [{"text": "Hi."}]}
 )
 SQ = f"""#!{sys.executable} -I
 import sys
@@ -101,7 +101,7 @@ def claude(tmp_path, home, repository):
                     [str(find_cli()), "--print", "--model", "haiku", *arguments, "Say hello."],
                     env={
                         **os.environ,
-                        **connection.session_environment(LANE),
+                        **connection.session_environment(CALLER),
                         "PATH": os.pathsep.join([*map(str, path), "/usr/bin", "/bin"]),
                     },
                     cwd=cwd,

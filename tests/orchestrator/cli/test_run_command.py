@@ -17,7 +17,7 @@ from language.played_sq import PLAYED_SQ
 from state.settings.sources import user_file
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
-LANES = {
+CALLERS = {
     "planner/plan/1": [
         {
             "tools": [
@@ -49,7 +49,7 @@ def arguments(tmp_path: Path) -> list[str]:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
     (tmp_path / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n")
-    scenario = {"scenario": 1, "description": "notes", "lanes": LANES}
+    scenario = {"scenario": 1, "description": "notes", "callers": CALLERS}
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
     return [
         "--spec",

@@ -104,6 +104,7 @@ def test_without_an_sdk_the_command_that_installs_it_here_is_named(
     assert not (repository / ".sq").exists()
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("extra", "module", "settings"),
     [
@@ -120,6 +121,7 @@ def test_without_a_configured_extra_the_command_that_installs_it_here_is_named(
     assert not (repository / ".sq").exists()
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("command", "package"),
     sampled(

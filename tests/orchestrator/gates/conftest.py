@@ -26,7 +26,7 @@ def served(tmp_path):
 
     @asynccontextmanager
     async def serve(*replies, limit_s=60, **held):
-        scenario = Scenario(scenario=1, usage=TOKENS, lanes={"judge/*": list(replies)})
+        scenario = Scenario(scenario=1, usage=TOKENS, callers={"judge/*": list(replies)})
         with anyio.fail_after(limit_s), Ledger(tmp_path / "ledger.jsonl") as lines:
             rehearsal = Rehearsal(scenario, run_id="r", ledger=lines)
             seen = Served(app=app_of(rehearsal), **held)

@@ -56,9 +56,9 @@ class Ended:
         (line,) = (line for line in self.lines if line["type"] == "result")
         return line
 
-    def asked(self, lane):
-        """How many requests came in a lane."""
-        return len([line for line in self.ledger if line.lane.startswith(lane)])
+    def asked(self, caller):
+        """How many requests came in a caller."""
+        return len([line for line in self.ledger if line.caller.startswith(caller)])
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Claude:
 
     async def __call__(self, replies, *, judge=(), session="", hook=HOOK, flags=(), without=(), **environ):
         """A session with these replies of the model. `judge` answers the hook, at an address of its own."""
-        scenario = Scenario(scenario=1, lanes={"worker/*": list(replies), "judge/*": list(judge)})
+        scenario = Scenario(scenario=1, callers={"worker/*": list(replies), "judge/*": list(judge)})
         ledger = self.home / "ledger.jsonl"
         with anyio.fail_after(90):
             async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:

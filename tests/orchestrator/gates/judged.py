@@ -17,7 +17,7 @@ from state.verdicts import Source
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
 MODEL = model_named("haiku")
-LANE = Caller(role=Role.JUDGE, task="notes", attempt=1)
+CALLER = Caller(role=Role.JUDGE, task="notes", attempt=1)
 SESSION = '<user turn="1">\nWrite a line.\n</user>\n<assistant turn="1">\nDone.\n</assistant>\n'
 TOKENS = {"input_tokens": 1000, "output_tokens": 10}
 JUDGE, RULE, NOT_CHECKED = Source.JUDGE, Source.RULE, Source.NOT_CHECKED
@@ -109,7 +109,7 @@ class Served:
 
 
 def looking(ask, session=SESSION, **look):
-    return SessionLook(session=session, model=MODEL, caller=LANE, ask=ask, **look)
+    return SessionLook(session=session, model=MODEL, caller=CALLER, ask=ask, **look)
 
 
 def rule(*, satisfied=False, reason="the rule saw it", evidence="1 failed", applies=True):

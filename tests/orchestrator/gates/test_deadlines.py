@@ -14,7 +14,7 @@ from state.settings.presets import models
 from state.verdicts import Source
 
 SATISFIED = {"verdict": "satisfied", "reason": "It was seen.", "quote": ""}
-LANE = Caller(role=Role.JUDGE, task="session", attempt=1)
+CALLER = Caller(role=Role.JUDGE, task="session", attempt=1)
 
 
 def on_a_skipping_clock(main):
@@ -31,7 +31,7 @@ def judged_after(seconds):
             await anyio.sleep(seconds)
             return Reply(end=CallEnd.COMPLETED, answer=SATISFIED)
 
-        look = SessionLook(session="the session", model=models()["haiku"], caller=LANE, ask=judge)
+        look = SessionLook(session="the session", model=models()["haiku"], caller=CALLER, ask=judge)
         (result,) = await judge_all([Consideration(id="seen", question="Was it seen?")], look)
         return result.source, anyio.current_time()
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import anyio
 import pytest
 from judged import (
+    CALLER,
     JUDGE,
-    LANE,
     MODEL,
     NOT_CHECKED,
     RULE,
@@ -399,7 +399,7 @@ async def test_a_judge_that_is_a_process_triggers_no_stop_hook_of_the_users(serv
         (found,) = await judge_all(considerations("a"), looking(cli(connection).ask, groups=4))
         assert found.source is JUDGE
         assert not touched.exists()
-        environment = {**os.environ, **connection.session_environment(LANE)}
+        environment = {**os.environ, **connection.session_environment(CALLER)}
         command = [str(find_cli()), "--print", "--model", "haiku", "Say hello."]
         await anyio.run_process(command, env=environment, cwd=tmp_path)
         assert gateway.problems == []

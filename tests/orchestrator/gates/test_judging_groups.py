@@ -2,8 +2,8 @@
 
 import pytest
 from judged import (
+    CALLER,
     JUDGE,
-    LANE,
     MODEL,
     NOT_CHECKED,
     RULE,
@@ -42,7 +42,7 @@ def test_a_session_has_the_room_that_the_questions_of_one_call_leave_it():
     question = judge_ask(
         load_considerations(None).considerations,
         model=MODEL,
-        caller=LANE,
+        caller=CALLER,
         shared="",
         before=dict.fromkeys([one.id for one in load_considerations(None).considerations], "x" * 200),
         deadline_s=1,

@@ -90,6 +90,7 @@ def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_prot
         )
 
 
+@pytest.mark.late
 @pytest.mark.night
 @settings(max_examples=examples(300, at_night=1_000), deadline=None)
 @given(transcript=transcripts(), active=st.booleans())

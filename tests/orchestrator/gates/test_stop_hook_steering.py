@@ -52,7 +52,7 @@ def stop(tmp_path, project):
         }
         ledger = tmp_path / "ledger.jsonl"
         ledger.unlink(missing_ok=True)
-        scenario = Scenario(scenario=1, lanes={"judge/*": list(replies)})
+        scenario = Scenario(scenario=1, callers={"judge/*": list(replies)})
         with anyio.fail_after(60):
             async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
                 connection = RehearsalConnection(gateway=gateway, config_dir=tmp_path / "claude")
@@ -72,6 +72,7 @@ def not_tested():
     return {**UNTESTED, "when": one.question}
 
 
+@pytest.mark.late
 async def test_an_unmet_blocker_holds_the_session_until_the_same_one_was_open_three_times(stop):
     replies = [not_tested(), SATISFIED]
     for _ in range(2):

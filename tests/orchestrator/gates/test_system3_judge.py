@@ -49,7 +49,7 @@ def ask(tmp_path, lines):
         file = tmp_path / "session.jsonl"
         file.write_bytes(lines.data)
         told = {"session_id": CLAUDE, "transcript_path": str(file), "cwd": str(tmp_path), "prompt_id": "p"}
-        scenario = Scenario(scenario=1, lanes={"judge/*": list(replies or [GOES_ON])})
+        scenario = Scenario(scenario=1, callers={"judge/*": list(replies or [GOES_ON])})
         ledger = tmp_path / "ledger.jsonl"
         ledger.unlink(missing_ok=True)
         async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:

@@ -252,6 +252,21 @@ async def test_an_index_that_names_an_object_which_was_made_in_a_sandbox_is_read
     assert shell(worktree, "git", "show", f"{tree}:a.py").strip() == "x = 1"
 
 
+async def test_what_a_whole_name_says_is_asked_once_and_what_a_branch_says_each_time(
+    project, head, shell, monkeypatch
+):
+    shell(project, "git", "commit", "--allow-empty", "-qm", "More")
+    (project / "more.py").write_text("x = 1\n")
+    first = await tree_of(project, head), await tree_of(project, "HEAD")
+    shell(project, "git", "add", "more.py")
+    shell(project, "git", "commit", "-qm", "A file")
+    assert await tree_of(project, "HEAD") != first[1]
+    monkeypatch.setenv("PATH", "")
+    assert await tree_of(project, head) == first[0]
+    with pytest.raises(GitError, match="could not be run"):
+        await tree_of(project, "HEAD")
+
+
 # --- commits --------------------------------------------------------------------------------------------
 
 

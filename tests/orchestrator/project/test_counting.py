@@ -1,5 +1,7 @@
 """Counts from outputs and reports of real tools, those that cannot run here too; what cannot be read stays unknown."""
 
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -257,3 +259,89 @@ def test_a_second_run_that_wrote_over_the_report_of_the_first_leaves_the_numbers
         tmp_path / "reports",
     )
     assert (told.passed, told.tests) == (3, {})
+
+
+# --- reports that a process of the project wrote instead of its runner ----------------------------------
+
+CASE = '<testcase classname="test_a" name="test_one"/>'
+ODD_REPORTS = {
+    "cut off": f"<testsuite>{CASE}",
+    "nested": "<testsuite>" * 5_000 + CASE + "</testsuite>" * 5_000,
+    "no text": "\0\1",
+    "another kind": "{}",
+    "a long name": f'<testsuite><testcase name="{"x" * 20_000}"/></testsuite>',
+    "too many tests": f"<testsuite>{CASE * 200_001}</testsuite>",
+}
+
+
+@pytest.mark.parametrize("odd", ODD_REPORTS)
+def test_an_odd_report_is_not_counted(odd, tmp_path):
+    suite = suite_of("python -m pytest", tmp_path)
+    (tmp_path / "pytest.xml").write_text(ODD_REPORTS[odd])
+    assert count(suite, "", 0, tmp_path) == UNCOUNTED
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        os.mkfifo,
+        lambda path: path.symlink_to(path.name),
+        lambda path: path.symlink_to(path.parents[1] / "outside.xml"),
+        lambda path: (path.touch(), os.truncate(path, 1 << 40)),
+        Path.mkdir,
+    ],
+    ids=["a pipe", "a link to itself", "a link out", "a hole", "a folder"],
+)
+def test_what_is_no_report_is_neither_waited_for_nor_read(leave, tmp_path):
+    (tmp_path / "outside.xml").write_text(f"<testsuite>{CASE}</testsuite>")
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    leave(reports / "pytest.xml")
+    assert count(suite_of("python -m pytest", tmp_path), "", 0, reports) == UNCOUNTED
+
+
+def test_many_tests_of_one_name_are_counted_at_once(tmp_path):
+    (tmp_path / "rspec.json").write_text(
+        json.dumps(
+            {
+                "examples": [{"file_path": "a", "full_description": "b", "status": "passed"}] * 50_000,
+                "summary": {},
+            }
+        )
+    )
+    assert count(suite_of("rspec", tmp_path), "", 0, tmp_path).passed == 50_000
+
+
+def test_names_that_cannot_be_stored_are_replaced_and_endless_errors_are_not_counted(tmp_path):
+    suite = suite_of("rspec", tmp_path)
+    example = {"file_path": "a", "full_description": "\ud800", "status": "passed"}
+    (tmp_path / "rspec.json").write_text(json.dumps({"examples": [example], "summary": {}}))
+    assert list(count(suite, "", 0, tmp_path).tests) == ["a > ?"]
+    endless = {"errors_outside_of_examples_count": 10**12}
+    (tmp_path / "rspec.json").write_text(json.dumps({"examples": [], "summary": endless}))
+    assert count(suite, "", 0, tmp_path) == UNCOUNTED
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(["examples", "summary", "testResults", "name", "state", "event", "type"])
+                | st.text(),
+                inner,
+            )
+        ),
+    )
+)
+def test_any_json_is_a_count_or_none(tmp_path_factory, value):
+    reports = tmp_path_factory.mktemp("reports")
+    for command, name in (
+        ("rspec", "rspec.json"),
+        ("npx jest", "jest.json"),
+        ("node --test", "node-1.jsonl"),
+    ):
+        (reports / name).write_text(json.dumps(value))
+        told = count(suite_of(command, reports), "", 0, reports)
+        assert all(isinstance(test, str) for test in told.tests)

@@ -11,6 +11,7 @@ from itertools import product
 import pytest
 from language.sampled import sampled
 
+from orchestrator.project.readiness.addresses import private_addresses
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.steps import copy_kept, keep
@@ -302,6 +303,7 @@ def installed(tmp_path):
     return install
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("layout", "mode"),
     sampled(product(("src", "flat"), ("lenient", "strict")), ("src", "strict")),
@@ -380,3 +382,29 @@ def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_c
         assert "PYTHONPATH" not in ready
         code, output = run("cd / && python3 -c 'import thing; print(thing.WHO)'", folder, **ready)
         assert (code, output.strip()) == (0, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"resolved": "http://127.0.0.1:8000/x.tgz"', {"127.0.0.1"}),
+        ("--index-url http://user:word@localhost/simple", {"localhost"}),
+        ("x @ git+ssh://git@10.1.2.3/x.git", {"10.1.2.3"}),
+        ("x @ git@192.168.0.1:x.git", {"192.168.0.1"}),
+        (
+            "https://[::1]/x, https://[fe80::1%25eth0]/x, https://[::ffff:10.0.0.1]/x",
+            {"[::1]", "[fe80::1%25eth0]", "[::ffff:10.0.0.1]"},
+        ),
+        ("http://0x7f000001/ http://2130706433/ http://127.1/", {"0x7f000001", "2130706433", "127.1"}),
+        (
+            "http://169.254.169.254/latest http://registry/ http://nas.local.",
+            {"169.254.169.254", "registry", "nas.local."},
+        ),
+        (
+            "https://packages.example.org/x https://files.example.com/y git@code.example.org:a/b file:///x 8.8.8.8",
+            set(),
+        ),
+    ],
+)
+def test_an_address_of_this_machine_or_its_network_is_found(text, found):
+    assert private_addresses(text) == found

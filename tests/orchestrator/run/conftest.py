@@ -41,10 +41,10 @@ def claude(request: pytest.FixtureRequest) -> OpenTransport | None:
 def rehearse(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: OpenTransport | None
 ) -> Rehearse:
-    """Run lanes of a scenario in the repository, in this process, and say what became of it."""
+    """Run callers of a scenario in the repository, in this process, and say what became of it."""
 
     def run(
-        lanes: Mapping[str, Sequence[Mapping[str, Any]]],
+        callers: Mapping[str, Sequence[Mapping[str, Any]]],
         *,
         spec: str = SPEC,
         effort: str = "medium",
@@ -63,7 +63,7 @@ def rehearse(
         review = "" if plan_review else "review_plan = false\n"
         config.write_text(f'[efforts.{effort}]\n{review}power_steering = "{steering}"\n')
         scenario = tmp_path / "scenario.yaml"
-        told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "lanes": dict(lanes)}
+        told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "callers": dict(callers)}
         scenario.write_text(yaml.dump(told, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
         spec_file = asked.pop("spec_at", tmp_path / "spec.md")
         spec_file.write_text(spec)

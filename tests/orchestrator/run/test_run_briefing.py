@@ -41,7 +41,7 @@ def suggests(**expect: Any) -> dict[str, Any]:
 def test_reviewers_builders_and_the_developer_read_what_sq_knows(rehearse: Rehearse, words: Path) -> None:
     assert words.is_dir()  # a repository that holds something to analyze
     everybody = ["a list of notes", "one line a note", SUGGESTED]
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "planner/analysis/1": [ANALYSIS],
             "planner/plan/1": [plans("notes", "second", second=["notes"])],
@@ -113,7 +113,7 @@ def test_reviewers_builders_and_the_developer_read_what_sq_knows(rehearse: Rehea
             "reviewer/final/2": [passes(prompt_lacks=["Not blue."])],
         }
     )
-    done = rehearse(lanes, verify=(VERIFY,), plan_review=True)
+    done = rehearse(callers, verify=(VERIFY,), plan_review=True)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.PlanAccepted)[0].suggestions == (SUGGESTED,)
     assert f"suggestion: {SUGGESTED}" in done.output

@@ -36,8 +36,8 @@ def one_checkpoint(*next_replies: dict[str, Any]) -> list[dict[str, Any]]:
     return [writes("notes.txt", "A line"), goes_on(), *next_replies]
 
 
-def requests(done: Done, lane: str) -> int:
-    return sum(line.lane == lane for line in done.ledger)
+def requests(done: Done, caller: str) -> int:
+    return sum(line.caller == caller for line in done.ledger)
 
 
 def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_known_to_the_review(
@@ -49,7 +49,7 @@ def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_k
         "Go on",
     ]
     asked = {"prompt_contains": ["work under way", "+A line"], "prompt_lacks": ["Results of sq's own checks"]}
-    lanes = {
+    callers = {
         "worker/notes/1": one_checkpoint(
             writes("notes.txt", "A line.\n", expect={"prompt_contains": [*told, "From the Developer"]}),
             completes(),
@@ -58,7 +58,7 @@ def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_k
         "developer/notes/1": [{"structured": {"guidance": "Keep it short."}}],
         "reviewer/notes/1": [passes(prompt_contains=[f"[{ID}]"], prompt_lacks=["since commit"])],
     }
-    done = rehearse(whole_run(**lanes), **EACH)
+    done = rehearse(whole_run(**callers), **EACH)
     assert done.outcome is Outcome.COMPLETE, done.output
     workers = [one for one in done.of(e.CallStarted) if one.role is Role.WORKER]
     assert [one.iteration for one in workers] == [1, 2]
@@ -78,7 +78,7 @@ def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
     rehearse: Rehearse, repository: Path
 ) -> None:
     told = ["Completion was not accepted", "From a reviewer", f"[{ID}]"]
-    lanes = {
+    callers = {
         "worker/notes/1": [
             writes("notes.txt", "A line"),
             completes(),
@@ -88,7 +88,7 @@ def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
         AT_CHECKPOINT: [finds(FOUND)],
         "developer/notes/1": [NOTHING],
     }
-    done = rehearse(whole_run(**lanes), verify=("! test -e notes.txt || test -e ok",), effort="max")
+    done = rehearse(whole_run(**callers), verify=("! test -e notes.txt || test -e ok",), effort="max")
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
@@ -96,12 +96,12 @@ def test_a_refused_claim_is_told_together_with_what_the_checkpoint_found(
 def test_a_checkpoint_without_a_usable_report_is_not_asked_again_and_holds_nobody_up(
     rehearse: Rehearse,
 ) -> None:
-    lanes = {
+    callers = {
         "worker/notes/1": one_checkpoint(completes(prompt_lacks=["From a reviewer"])),
         AT_CHECKPOINT: [{"text": "Looks good to me!"}],
         "developer/notes/1": [NOTHING],
     }
-    done = rehearse(whole_run(**lanes), **EACH)
+    done = rehearse(whole_run(**callers), **EACH)
     assert done.outcome is Outcome.COMPLETE, done.output
     (looked,) = done.of(e.CheckpointReviewed)
     assert looked.problem == "the reviewer ended its turn without a report"
@@ -111,12 +111,12 @@ def test_a_checkpoint_without_a_usable_report_is_not_asked_again_and_holds_nobod
 
 @pytest.mark.slow
 def test_where_nothing_is_new_no_reviewer_looks(rehearse: Rehearse) -> None:
-    lanes = {
+    callers = {
         "worker/notes/1": one_checkpoint(goes_on(), completes()),
         AT_CHECKPOINT: [passes()],
         "developer/notes/1": [NOTHING],
     }
-    done = rehearse(whole_run(**lanes), **EACH)
+    done = rehearse(whole_run(**callers), **EACH)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.iteration for one in done.of(e.CheckpointReviewed)] == [1]
 
@@ -137,6 +137,7 @@ def stops_at(kind: type[e.Event], *, stored: bool) -> type[Journal]:
     return Stops
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "stored",
     [False, pytest.param(True, marks=pytest.mark.slow)],
@@ -145,7 +146,7 @@ def stops_at(kind: type[e.Event], *, stored: bool) -> type[Journal]:
 def test_a_checkpoint_is_not_paid_for_twice_when_the_run_ends_at_it(
     rehearse: Rehearse, resume: Resume, repository: Path, stored: bool
 ) -> None:
-    lanes = {
+    callers = {
         "worker/notes/1": one_checkpoint(
             writes("notes.txt", "A line.\n", expect={"prompt_contains": ["From a reviewer", f"[{ID}]"]}),
             completes(),
@@ -154,7 +155,7 @@ def test_a_checkpoint_is_not_paid_for_twice_when_the_run_ends_at_it(
         "developer/notes/1": [NOTHING],
     }
     with pytest.raises(JournalError):
-        rehearse(whole_run(**lanes), open_journal=stops_at(e.CheckpointReviewed, stored=stored), **EACH)
+        rehearse(whole_run(**callers), open_journal=stops_at(e.CheckpointReviewed, stored=stored), **EACH)
     folder = StateFolder(repository / ".sq").find(None)
     done = resume(Done(Outcome.FAILED, folder, [], ""))
     assert done.outcome is Outcome.COMPLETE, done.output

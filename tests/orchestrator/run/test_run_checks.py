@@ -98,6 +98,7 @@ def met(*criteria: dict[str, object]) -> dict[str, object]:
     return signals("report_review", passed=True, issues=[], suggestions=[], criteria=said)
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("again", [PROJECT, ADDED], ids=["taken out again", "left in"])
 def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_code_0(
     rehearse: Rehearse, repository: Path, shell: Shell, again: str
@@ -106,11 +107,11 @@ def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_
     criteria = [NONE_ADDED, NAMES_STAY]
     worker = work_of({"shop.py": HONEST, "test_half.py": TEST_HALF, "composer.json": ADDED})
     worker += work_of({"composer.json": again}, claims=3)
-    lanes = whole_run(
+    callers = whole_run(
         **{"planner/plan/1": [plans("notes", criteria=criteria)], "worker/notes/1": worker},
         **{f"reviewer/{of}/*": [met(*criteria)] for of in ("notes", "final")},
     )
-    done = rehearse(lanes, verify=VERIFY)
+    done = rehearse(callers, verify=VERIFY)
     assert "x/left-pad" in done.of(e.CompletionRefused)[0].feedback
     if again == ADDED:
         assert done.outcome is not Outcome.COMPLETE

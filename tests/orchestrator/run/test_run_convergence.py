@@ -59,10 +59,10 @@ def test_a_reviewer_that_finds_a_new_trifle_each_round_ends_as_complete_with_the
 ) -> None:
     trifles = ["The file has an odd name.", "The line could be longer.", "A full stop would be nice."]
     found = [issue("notes.txt", 1, words, "Change it.", kind="pattern-violation") for words in trifles]
-    lanes = {
+    callers = {
         f"reviewer/notes/{n}": [finds(one, fixed=found[: n - 1])] for n, one in enumerate(found, start=1)
     }
-    done = rehearse(whole_run(**attempts(3), **lanes), **CHECKED)
+    done = rehearse(whole_run(**attempts(3), **callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second = reviews(done)
     assert (first.passed, second.passed) == (False, True)
@@ -88,14 +88,15 @@ def test_a_reviewer_that_insists_on_something_wrong_ends_as_stuck_when_the_revis
     assert {one.id for review in reviews(done) for one in review.findings} == {id_of(WRONG)}
 
 
+@pytest.mark.late
 def test_a_dispute_that_the_reviewer_accepts_ends_as_complete_without_a_change(rehearse: Rehearse) -> None:
     asked = {"prompt_contains": [EVIDENCE, f"[{id_of(WRONG)}]", "The builder says that it is wrong"]}
-    lanes = {
+    callers = {
         "reviewer/notes/1": [finds(WRONG)],
         "worker/notes/2": [disputes(WRONG, prompt_contains=[f"[{id_of(WRONG)}] **notes.txt:1**"])],
         "reviewer/notes/2": [rules("won't fix", WRONG, why="Right: any text will do.", expect=asked)],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second = reviews(done)
     assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
@@ -106,12 +107,12 @@ def test_a_dispute_that_the_reviewer_accepts_ends_as_complete_without_a_change(r
 
 @pytest.mark.slow
 def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Rehearse) -> None:
-    lanes = {
+    callers = {
         "reviewer/notes/1": [finds(WRONG)],
         "worker/notes/2": [disputes(WRONG)],
         "reviewer/notes/2": [passes(), passes()],  # asked once for a ruling
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "disputed: notes.txt:1: The line says the wrong thing. (the worker: The spec asks" in done.output
 
@@ -119,7 +120,7 @@ def test_a_dispute_that_nobody_answers_holds_nobody_up_and_is_told(rehearse: Reh
 @pytest.mark.slow
 def test_a_dispute_that_is_rejected_goes_back_with_the_reviewers_words(rehearse: Rehearse) -> None:
     why = "The spec names the text: look at its second line."
-    lanes = {
+    callers = {
         "reviewer/notes/1": [finds(WRONG)],
         "worker/notes/2": [disputes(WRONG)],
         "reviewer/notes/2": [rules("open", WRONG, why=why)],
@@ -129,7 +130,7 @@ def test_a_dispute_that_is_rejected_goes_back_with_the_reviewers_words(rehearse:
         ],
         "reviewer/notes/3": [rules("fixed", WRONG)],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.passed for one in reviews(done)] == [False, False, True]
 
@@ -141,12 +142,12 @@ def test_a_claim_without_a_change_has_to_dispute_every_finding_and_is_told_which
     other = issue("notes.txt", 2, "There is no second line.", "Add one.", kind="spec-mismatch")
     unknown = issue("nowhere.txt", 1, "Nobody said this.", "Ignore it.")
     told = {"prompt_contains": ["Nothing has changed since the review", f"evidence against {id_of(other)}."]}
-    lanes = {
+    callers = {
         "reviewer/notes/1": [finds(WRONG, other)],
         "worker/notes/2": [disputes(WRONG, unknown), {**disputes(other), "expect": told}],
         "reviewer/notes/2": [passes(), passes()],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CompletionRefused)) == 1
     assert [one.state for one in reviews(done)[-1].findings] == [FindingState.DISPUTED] * 2
@@ -164,13 +165,13 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
             "Do not look for new trifles",
         ]
     }
-    lanes = {
+    callers = {
         "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
         "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["Earlier rounds"]}}],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
         "reviewer/notes/2": [rules("fixed", WRONG, expect=again)],
     }
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.state for one in reviews(done)[-1].findings] == [FindingState.FIXED]
 
@@ -182,7 +183,7 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
         "prompt_contains": ["Changes since the last round", "-First.\n+Second."],
         "prompt_lacks": [f"[{id_of(WRONG)}]"],  # the task's own review has settled it
     }
-    lanes = {
+    callers = {
         "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
         "reviewer/final/1": [finds(WRONG)],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
@@ -199,7 +200,7 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
         ],
         "reviewer/final/2": [{**finds(trifle), "expect": again}],
     }
-    done = rehearse(whole_run(**lanes), effort="high", **CHECKED)
+    done = rehearse(whole_run(**callers), effort="high", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.passed for one in reviews(done, "")] == [False, True]
     assert {one.state for one in done.view.whole.findings} == {FindingState.FIXED, FindingState.WONT_FIX}
@@ -207,7 +208,7 @@ def test_a_second_final_review_is_shown_what_changed_and_hears_no_new_trifle(reh
 
 @pytest.mark.slow
 def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse: Rehearse) -> None:
-    lanes = {
+    callers = {
         "reviewer/final/1": [finds(WRONG)],
         "worker/notes/2": [disputes(WRONG)],
         "reviewer/notes/2": [passes(), passes()],  # asked once for a ruling
@@ -215,7 +216,7 @@ def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse
             rules("won't fix", WRONG, expect={"prompt_contains": [EVIDENCE, "the same commit"]})
         ],
     }
-    done = rehearse(whole_run(**lanes), effort="high", **CHECKED)
+    done = rehearse(whole_run(**callers), effort="high", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second = reviews(done, "")
     assert (first.commit, first.passed, second.passed) == (second.commit, False, True)
@@ -224,7 +225,7 @@ def test_a_finding_of_the_final_review_can_be_disputed_without_a_change(rehearse
 @pytest.mark.slow
 def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -> None:
     shared = issue("nowhere.txt", 1, "Nobody says what this is.", "Say it.", kind="spec-mismatch")
-    lanes = {
+    callers = {
         **whole_run(),
         "planner/plan/1": [plans("one", "two")],
         **{
@@ -238,7 +239,7 @@ def test_an_issue_of_two_tasks_is_one_finding_of_the_whole(rehearse: Rehearse) -
         "reviewer/final/1": [finds(shared)],
         "reviewer/final/2": [passes()],
     }
-    done = rehearse(lanes, **CHECKED)
+    done = rehearse(callers, **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second = reviews(done, "")
     assert [one.task_id for one in first.issues] == ["one", "two"]
@@ -260,6 +261,7 @@ class _Meddles(Journal):
         return super().append(*events)
 
 
+@pytest.mark.late
 def test_a_report_on_a_workspace_that_changed_meanwhile_is_not_used_and_asked_for_anew(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:

@@ -40,7 +40,7 @@ ANSWER = {
 async def model_at_one_address(tmp_path: Path) -> AsyncIterator[Gateway]:
     """A model that answers everything at one address, as the real one does."""
     builds = "# Build one task"
-    lane = [
+    caller = [
         {
             "structured": {"answers": [ANSWER]},
             "when": "# Questions from the Worker",
@@ -54,7 +54,7 @@ async def model_at_one_address(tmp_path: Path) -> AsyncIterator[Gateway]:
     ]
     scenario = tmp_path / "model.yaml"
     scenario.write_text(
-        yaml.safe_dump({"scenario": 1, "description": "all at one address", "lanes": {"any/any/1": lane}})
+        yaml.safe_dump({"scenario": 1, "description": "all at one address", "callers": {"any/any/1": caller}})
     )
     async with serve_scenario(
         load_scenario(scenario), run_id="r", ledger=tmp_path / "model.jsonl"
@@ -119,6 +119,7 @@ async def test_a_run_with_credentials_asks_the_model_and_no_secret_is_written_do
     assert isinstance(stored[0].event, RunStarted)
 
 
+@pytest.mark.late
 async def test_without_credentials_the_way_out_is_named_and_nothing_is_begun(
     repository: Path, tmp_path: Path
 ) -> None:

@@ -70,13 +70,13 @@ def work(**more: Any) -> list[Mapping[str, Any]]:
 def judged(rehearse: Rehearse) -> Callable[..., Done]:
     """A run of one task whose reviewer gives these replies, the last one again and again."""
 
-    def run(*replies: Mapping[str, Any], **lanes: Any) -> Done:
+    def run(*replies: Mapping[str, Any], **callers: Any) -> Done:
         told = {
             "planner/plan/1": [plans("notes", criteria=CRITERIA)],
             "worker/notes/1": work(),
             **{f"reviewer/notes/{number}": [reply] for number, reply in enumerate(replies, start=1)},
         }
-        return rehearse(whole_run(**{**told, **lanes}), spec=SPEC, verify=(UNITTEST,))
+        return rehearse(whole_run(**{**told, **callers}), spec=SPEC, verify=(UNITTEST,))
 
     return run
 
@@ -223,11 +223,11 @@ def test_a_criterion_whose_task_is_stuck_is_not_checked_and_the_reason_is_said(r
 
 def test_with_a_second_review_the_first_one_is_not_asked(rehearse: Rehearse) -> None:
     """From review depth `deep` on, the final review judges a single task too."""
-    lanes = {
+    callers = {
         "reviewer/notes/1": [passes(prompt_lacks=["The criteria of the spec"])],
         "reviewer/final/1": [judges(met("c-1"), expect={"prompt_contains": ["The criteria of the spec"]})],
     }
-    done = rehearse(whole_run(**lanes), effort="high", verify=("true",))
+    done = rehearse(whole_run(**callers), effort="high", verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
     [judged] = done.of(e.CriterionJudged)
     assert (judged.task_id, judged.by) == ("", JudgedBy.REVIEWER)

@@ -249,14 +249,15 @@ def test_the_same_question_after_its_answer_was_acted_on_gets_its_answer_each_ti
     worker = [
         step for number in range(3) for step in (writes("notes.txt", f"line {number}\n"), asks(CONTINUE))
     ]
-    lanes = whole_run(**{"worker/notes/1": [*worker, completes()], "developer/notes/1": [YES]})
-    done = rehearse(lanes, **CHECKED)
+    callers = whole_run(**{"worker/notes/1": [*worker, completes()], "developer/notes/1": [YES]})
+    done = rehearse(callers, **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     texts = [one.text for event in done.of(e.QuestionsAnswered) for one in event.answers]
     assert texts == ["Yes (Recommended)"] * 3
     assert not any(asked.rejects for asked in done.of(e.QuestionsAsked))
 
 
+@pytest.mark.late
 def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_which_alone_is_an_assumption(
     rehearse: Rehearse,
 ) -> None:
@@ -278,14 +279,15 @@ def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_w
     assert "the Worker did not accept this answer" in "\n".join(decision_lines(decisions_of(done.view)))
 
 
+@pytest.mark.late
 def test_a_question_in_plain_words_that_cannot_be_answered_is_no_end_of_the_task(rehearse: Rehearse) -> None:
     worker = [
         {"text": "Should the file end with a newline?"},
         writes("notes.txt", "done\n", expect={"prompt_contains": ["could not be answered", "`notes`"]}),
         completes(),
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "I cannot say."}]})
-    done = rehearse(lanes, **CHECKED)
+    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "I cannot say."}]})
+    done = rehearse(callers, **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [failed.final for failed in done.of(e.QuestionsFailed)] == [False]
 
@@ -308,14 +310,14 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
 
 def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(rehearse: Rehearse) -> None:
     risky = answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "planner/plan/1": [plans("risky", "notes")],
             "worker/risky/1": [asks(COLOUR)],
             "developer/risky/1": [risky],
         }
     )
-    done = rehearse(lanes, verify=("true",), settings={"questions": "park"})
+    done = rehearse(callers, verify=("true",), settings={"questions": "park"})
     assert done.outcome is Outcome.STUCK
     assert "parked for a person" in done.view.tasks["risky"].end.reason
     assert done.view.tasks["notes"].merged_commit
@@ -334,13 +336,13 @@ def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(reh
 def test_any_other_question_is_answered_and_the_assumption_recorded(
     rehearse: Rehearse, given: dict[str, Any], questions: str
 ) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
             "developer/notes/1": [answers(answer("Which colour?", "blue", confidence="low", **given))],
         }
     )
-    done = rehearse(lanes, verify=("true",), settings={"questions": questions})
+    done = rehearse(callers, verify=("true",), settings={"questions": questions})
     assert done.outcome is Outcome.COMPLETE
     (answered,) = done.of(e.QuestionsAnswered)
     assert (answered.answers[0].reversible, answered.answers[0].basis) == (
@@ -376,6 +378,7 @@ def test_the_same_question_in_another_task_gets_the_recorded_answer(rehearse: Re
     assert second.answers[0].text == first.answers[0].text
 
 
+@pytest.mark.late
 def test_an_answer_that_rests_on_its_session_is_not_reused(rehearse: Rehearse) -> None:
     done = rehearse(two_tasks_that_ask("session"), **CHECKED)
     assert done.outcome is Outcome.COMPLETE
@@ -404,11 +407,12 @@ def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehe
     assert done.outcome is Outcome.STUCK  # five turns that changed nothing
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("window", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_the_developer_sees_as_many_messages_as_the_setting_says(rehearse: Rehearse, window: int) -> None:
     looks = [says(call("Glob", pattern=f"marker-{number}")) for number in range(8)]
     shown = f"The newest {window} messages"
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [*looks, asks(COLOUR), *writing('"Which colour?"="blue"')],
             "developer/notes/1": [
@@ -416,19 +420,20 @@ def test_the_developer_sees_as_many_messages_as_the_setting_says(rehearse: Rehea
             ],
         }
     )
-    done = rehearse(lanes, verify=("true",), settings={"context_window": str(window)})
+    done = rehearse(callers, verify=("true",), settings={"context_window": str(window)})
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.late
 def test_the_developers_model_is_that_of_its_own_setting_first(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
             "developer/notes/1": [answers(BLUE, expect={"model": "claude-opus-5-5"})],
         }
     )
     settings = {"developer_qa_model": "opus", "models.developer": "sonnet"}
-    done = rehearse(lanes, verify=("true",), settings=settings)
+    done = rehearse(callers, verify=("true",), settings=settings)
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
@@ -451,8 +456,8 @@ def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_pro
         signals("iteration_done", **told),
         {**completes(prompt_lacks=["From the Developer"])},
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": guided("Keep it short.", "")[::-1]})
-    done = rehearse(lanes, effort="max", **CHECKED)
+    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": guided("Keep it short.", "")[::-1]})
+    done = rehearse(callers, effort="max", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [given.guidance for given in done.of(e.GuidanceGiven)] == ["Keep it short.", ""]
     assert "guidance by the Developer: Keep it short." in done.output
@@ -462,12 +467,13 @@ def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_pro
 def test_guidance_that_does_not_come_holds_nobody_up(rehearse: Rehearse) -> None:
     told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
     worker = [writes("notes.txt", "x\n"), signals("iteration_done", **told), completes()]
-    lanes = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "All is well."}]})
-    done = rehearse(lanes, effort="max", **CHECKED)
+    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "All is well."}]})
+    done = rehearse(callers, effort="max", **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.GuidanceGiven)[0].problem
 
 
+@pytest.mark.late
 def test_low_effort_has_no_checkpoints(rehearse: Rehearse) -> None:
     told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
     worker = [writes("notes.txt", "x\n"), *[signals("iteration_done", **told) for _ in range(4)], completes()]
@@ -477,11 +483,11 @@ def test_low_effort_has_no_checkpoints(rehearse: Rehearse) -> None:
     assert done.of(e.CheckpointReviewed) == []
 
 
-def direct(worker: Sequence[Reply], **lanes: Any) -> Mapping[str, Any]:
+def direct(worker: Sequence[Reply], **callers: Any) -> Mapping[str, Any]:
     return {
         "worker/spec/1": worker,
         "reviewer/*/1": [signals("report_review", passed=True, issues=[])],
-        **lanes,
+        **callers,
     }
 
 
@@ -492,8 +498,8 @@ def test_the_direct_workflow_is_one_worker_with_the_spec_and_its_questions_are_a
         asks(COLOUR, expect={"prompt_contains": "Create notes.txt"}),
         *writing('"Which colour?"="blue"'),
     ]
-    lanes = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
-    done = rehearse(lanes, verify=("true",), settings={"workflow": "direct"})
+    callers = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
+    done = rehearse(callers, verify=("true",), settings={"workflow": "direct"})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert {started.role for started in done.of(e.CallStarted)} == {
         Role.WORKER,
@@ -506,6 +512,7 @@ def test_the_direct_workflow_is_one_worker_with_the_spec_and_its_questions_are_a
 PLAN = signals("submit_implementation_plan", plan="Write one line into notes.txt.")
 
 
+@pytest.mark.late
 def test_a_worker_that_plans_first_writes_nothing_then_implements_its_plan_in_the_same_session(
     rehearse: Rehearse,
 ) -> None:
@@ -524,8 +531,8 @@ def test_a_worker_that_plans_first_writes_nothing_then_implements_its_plan_in_th
         ),
         completes(),
     ]
-    lanes = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
-    done = rehearse(lanes, verify=("grep -x blue notes.txt",), settings={"workflow": "plan-then-implement"})
+    callers = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
+    done = rehearse(callers, verify=("grep -x blue notes.txt",), settings={"workflow": "plan-then-implement"})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [event.tool for event in done.of(e.ActionRefused)] == ["Write", "Bash"]
     calls = [started for started in done.of(e.CallStarted) if started.role is Role.WORKER]
@@ -533,6 +540,7 @@ def test_a_worker_that_plans_first_writes_nothing_then_implements_its_plan_in_th
     assert len({started.session_id for started in calls}) == 1
 
 
+@pytest.mark.late
 def test_a_plan_that_is_not_handed_over_is_asked_for_again(rehearse: Rehearse) -> None:
     worker = [
         {"text": "My plan is to write a line."},

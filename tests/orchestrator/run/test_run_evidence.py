@@ -41,6 +41,7 @@ def standings(done: Done) -> dict[str, BaselineStanding]:
 # --- the baseline ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_vouch(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_
     ]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("reason", "outcome"),
     [
@@ -91,14 +93,12 @@ BREAKS = writes(
 )
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "last",
     [
         completes(),
-        pytest.param(
-            signals("task_stuck", reason="pytest stops before any test: the plugin is missing"),
-            marks=pytest.mark.late,
-        ),
+        signals("task_stuck", reason="pytest stops before any test: the plugin is missing"),
     ],
     ids=["claims", "is stuck"],
 )
@@ -107,8 +107,8 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
 ) -> None:
     commits(repository, shell, **SHOP)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
-    lanes = whole_run(**{"worker/notes/1": [BREAKS, last]})
-    done = rehearse(lanes, verify=("python3 -m pytest -q -p no:cacheprovider",))
+    callers = whole_run(**{"worker/notes/1": [BREAKS, last]})
+    done = rehearse(callers, verify=("python3 -m pytest -q -p no:cacheprovider",))
     assert standings(done) == {"python3 -m pytest -q -p no:cacheprovider": BaselineStanding.BROKEN}
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert "could not run: pytest: RuntimeError: the plugin is missing" in done.output
@@ -118,6 +118,7 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
     assert "pytest.internal" not in done.output
 
 
+@pytest.mark.late
 def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
@@ -188,11 +189,11 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
     commits(repository, shell, test_old__py=TEST.format("old", "False"))
     told = {"prompt_contains": ["These fail before your change", "test_old"]}
     seen = {"prompt_contains": ["failing as at the base", "Ran 1 test", "Tests: All tests pass."]}
-    lanes = whole_run(**{
+    callers = whole_run(**{
         "worker/notes/1": [writes("notes.txt", "A line.\n", expect=told), completes()],
         "reviewer/notes/*": [passes(**seen)],
     })  # fmt: skip
-    done = rehearse(lanes)
+    done = rehearse(callers)
     assert standings(done) == {"python3 -m unittest": BaselineStanding.FAILS}
     assert done.outcome is not Outcome.FAILED, done.output
     assert done.view.tasks["notes"].merged_commit
@@ -267,6 +268,7 @@ def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
     assert (repository / "notes.txt").exists()
 
 
+@pytest.mark.late
 def test_finished_work_that_nothing_vouched_for_is_complete_once_a_command_for_it_was_named(
     rehearse: Rehearse, resume: Resume, repository: Path
 ) -> None:
@@ -284,6 +286,7 @@ def test_finished_work_that_nothing_vouched_for_is_complete_once_a_command_for_i
 # --- freshness, and what a resume changes ----------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the_same_tree(
     rehearse: Rehearse, resume: Resume, repository: Path, tmp_path: Path
 ) -> None:
@@ -294,9 +297,9 @@ def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the
         writes("notes.txt", "A line.\n"),
         *[completes()] * 3,
     ]
-    lanes = whole_run(**{"worker/notes/1": work, "worker/notes/2": [completes()]})
+    callers = whole_run(**{"worker/notes/1": work, "worker/notes/2": [completes()]})
     settings = {"sandbox": "off"}  # the Worker breaks something beside its worktree
-    done = rehearse(lanes, verify=(check,), settings=settings)
+    done = rehearse(callers, verify=(check,), settings=settings)
     assert done.outcome is Outcome.STUCK, done.output
     broken.unlink()
     again = resume(done, retry=("notes",))
@@ -314,24 +317,24 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
         whole_run(**{"worker/notes/1": [signals("task_stuck", reason="no"), completes()]}), verify=("true",)
     )
     assert done.outcome is Outcome.STUCK
-    lanes_go_on = resume(
+    callers_go_on = resume(
         done, retry=("notes",), verify=("test -d .",), models={"worker": "haiku"}, questions="park"
     )
-    settings = lanes_go_on.view.settings
+    settings = callers_go_on.view.settings
     assert settings is not None
     assert settings.verify == ("test -d .",)
     assert settings.models[Role.WORKER].alias == "haiku"
     assert settings.questions == "park"
-    asked = [one for one in lanes_go_on.of(e.CallStarted) if one.role is Role.WORKER]
+    asked = [one for one in callers_go_on.of(e.CallStarted) if one.role is Role.WORKER]
     assert asked[-1].model == "haiku:medium"
-    (baseline,) = lanes_go_on.of(e.BaselineTaken)[1:]
+    (baseline,) = callers_go_on.of(e.BaselineTaken)[1:]
     assert [check.run.command for check in baseline.checks] == ["test -d ."]
 
 
 # --- tests that change -----------------------------------------------------------------------------------------
 
 
-def changed_test_lanes(*reviews: dict[str, object], **more: object) -> dict[str, object]:
+def changed_test_callers(*reviews: dict[str, object], **more: object) -> dict[str, object]:
     honest = CALCULATORS["python"].honest["a changed test that no plan names"]
     return whole_run(**{
         "planner/plan/1": [plans("mul")],
@@ -367,13 +370,13 @@ def test_a_changed_test_that_the_reviewer_refuses_goes_back_to_the_worker_with_t
         ),
         expect={"prompt_contains": ["the sum is a number", "tests/test_calc.py"]},
     )
-    lanes = changed_test_lanes(
+    callers = changed_test_callers(
         rules("refused", "the sum is a number"), passes(), **{"worker/mul/2": [back, completes()]}
     )
-    lanes["reviewer/mul/1"] = [rules("refused", "the sum is a number")]
-    lanes["reviewer/mul/2"] = [passes()]
-    del lanes["reviewer/mul/*"]
-    done = rehearse(lanes, spec=SPEC_AS_TEXT)
+    callers["reviewer/mul/1"] = [rules("refused", "the sum is a number")]
+    callers["reviewer/mul/2"] = [passes()]
+    del callers["reviewer/mul/*"]
+    done = rehearse(callers, spec=SPEC_AS_TEXT)
     assert [one.tests[0].accepted for one in done.of(e.ReviewRecorded) if one.tests] == [False]
     assert done.outcome is Outcome.COMPLETE, done.output
 
@@ -383,7 +386,7 @@ def test_a_changed_test_that_the_reviewer_accepts_is_merged_and_named_at_the_end
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     calculator(repository, shell)
-    done = rehearse(changed_test_lanes(rules("accepted", "the spec wants text")), spec=SPEC_AS_TEXT)
+    done = rehearse(changed_test_callers(rules("accepted", "the spec wants text")), spec=SPEC_AS_TEXT)
     assert done.outcome is Outcome.UNVERIFIED
     assert done.view.tasks["mul"].merged_commit
     assert "tests/test_calc.py::test_add" in done.view.ended.cause
@@ -397,14 +400,14 @@ def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and
     commits(repository, shell, a__py="A = 1\n", test_a__py=TEST.format("a", "True"))
     idle = [writes("b.py", "B = 1\n"), writes("test_b.py", TEST.format("b", "True")), completes()]
     told = {"prompt_contains": ["pass without your change too", "test_b"]}
-    lanes = whole_run(**{
+    callers = whole_run(**{
         "worker/notes/1": [*idle, completes(**told)],
         "reviewer/*": [passes(prompt_contains=["pass on the code before the change too", "test_b"])],
     })  # fmt: skip
-    del lanes["reviewer/notes/*"], lanes["reviewer/final/*"]
-    lanes["reviewer/notes/*"] = lanes.pop("reviewer/*")
-    lanes["reviewer/final/*"] = [passes()]
-    done = rehearse(lanes, effort="high")
+    del callers["reviewer/notes/*"], callers["reviewer/final/*"]
+    callers["reviewer/notes/*"] = callers.pop("reviewer/*")
+    callers["reviewer/final/*"] = [passes()]
+    done = rehearse(callers, effort="high")
     assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CompletionRefused)) == 1
 
@@ -429,8 +432,8 @@ def test_a_check_of_the_new_tests_without_an_answer_names_its_cause_and_what_to_
         "`cargo test` fails on the code before the change and names no failing test (exit code 101: error[E0425]: ",
         "Read the new tests to see whether they need the change",
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, "reviewer/notes/1": [passes(prompt_contains=told)]})
-    done = rehearse(lanes, verify=("cargo test",))
+    callers = whole_run(**{"worker/notes/1": worker, "reviewer/notes/1": [passes(prompt_contains=told)]})
+    done = rehearse(callers, verify=("cargo test",))
     assert done.outcome is Outcome.COMPLETE, done.output
     which = "which of the new tests show the change: `cargo test` fails on the code before the change"
     assert f"notes: sq could not check {which}" in done.output

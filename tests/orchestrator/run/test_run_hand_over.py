@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language.many_tasks import EDITORS, VERIFY, WORDS, lanes_of
+from language.many_tasks import EDITORS, VERIFY, WORDS, callers_of
 from language.scripted import (
     BLUE,
     COLOUR,
@@ -53,8 +53,8 @@ READ = [
 ]
 
 
-def sent_back(**lanes: Any) -> dict[str, Any]:
-    """The lanes of a run whose first attempt is sent back, and whose second one expects to be told of it."""
+def sent_back(**callers: Any) -> dict[str, Any]:
+    """The callers of a run whose first attempt is sent back, and whose second one expects to be told of it."""
     second = writes("notes.txt", "right\n", expect={"prompt_contains": READ})
     return whole_run(
         **{
@@ -63,7 +63,7 @@ def sent_back(**lanes: Any) -> dict[str, Any]:
             "reviewer/notes/1": [finds(WRONG)],
             "reviewer/notes/2": [rules("fixed", WRONG)],
             "worker/notes/2": [second, completes()],
-            **lanes,
+            **callers,
         }
     )
 
@@ -106,7 +106,7 @@ def test_what_was_handed_over_is_read_after_a_resume(
     with pytest.raises(JournalError):
         rehearse(sent_back(), verify=("true",), open_journal=_StopsBeforeTheSecondAttempt)
     done = resume(Done(Outcome.FAILED, StateFolder(repository / ".sq").find(None), [], ""))
-    assert done.outcome is Outcome.COMPLETE, done.output  # the second attempt's lane expects the words
+    assert done.outcome is Outcome.COMPLETE, done.output  # the second attempt's caller expects the words
     assert len(done.of(e.HandedOver)) == 1
 
 
@@ -163,13 +163,13 @@ def test_an_attempt_without_a_word_hands_over_what_sq_saw(rehearse: Rehearse) ->
         "prompt_lacks": ["The work that it reports"],
     }
     second = [writes("notes.txt", "right\n", expect=read), completes()]
-    lanes = {
+    callers = {
         "worker/notes/1": first,
         "worker/notes/2": second,
         "reviewer/notes/1": [finds(WRONG)],
         "reviewer/notes/2": [rules("fixed", WRONG)],
     }
-    done = rehearse(whole_run(**lanes), verify=("true",))
+    done = rehearse(whole_run(**callers), verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
@@ -184,12 +184,12 @@ def test_a_task_that_the_final_review_sends_back_is_told_that_its_work_is_in_the
         ],
         "prompt_lacks": [FORMER],
     }
-    lanes = {
+    callers = {
         "reviewer/final/1": [finds(WRONG)],
         "reviewer/notes/2": [rules("fixed", WRONG)],
         "worker/notes/2": [writes("notes.txt", "right\n", expect=read), completes()],
     }
-    done = rehearse(whole_run(**lanes), effort="high", verify=("true",))
+    done = rehearse(whole_run(**callers), effort="high", verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert f"commit {done.of(e.TaskCommitted)[0].commit}" in first_prompt(done, "notes", 2)
 
@@ -215,8 +215,8 @@ def test_a_task_that_is_built_anew_after_a_conflict_is_told_where_its_former_wor
         completes(),
     ]
     gives_up = signals("conflict_stuck", reason="one wants red, the other blue")
-    lanes = {**lanes_of(*EDITORS), "resolver/*": [gives_up], "worker/eel/2": again, "worker/fox/2": again}
-    done = rehearse(lanes, spec="# Words\n", verify=(VERIFY,), settings={"max_parallel": "2"})
+    callers = {**callers_of(*EDITORS), "resolver/*": [gives_up], "worker/eel/2": again, "worker/fox/2": again}
+    done = rehearse(callers, spec="# Words\n", verify=(VERIFY,), settings={"max_parallel": "2"})
     assert done.outcome is Outcome.COMPLETE, done.output
     (failed,) = done.of(e.MergeFailed)
     assert f"`git show {failed.commit}`" in first_prompt(done, failed.task_id, 2)

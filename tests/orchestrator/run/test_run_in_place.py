@@ -150,7 +150,7 @@ def test_a_second_run_in_the_same_checkout_is_refused(rehearse: Rehearse, reposi
 def test_a_run_in_the_checkout_goes_on_after_an_interruption_with_what_it_had_written(
     rehearse: Rehearse, repository: Path, resume: Callable[..., object], shell: Shell
 ) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [
                 writes("notes.txt", "A line.\n"),
@@ -158,7 +158,7 @@ def test_a_run_in_the_checkout_goes_on_after_an_interruption_with_what_it_had_wr
             ]
         }
     )
-    failed = rehearse(lanes, settings=IN_PLACE, verify=("true",))
+    failed = rehearse(callers, settings=IN_PLACE, verify=("true",))
     assert failed.outcome is Outcome.FAILED
     assert (repository / "notes.txt").exists()
     again = resume(failed)

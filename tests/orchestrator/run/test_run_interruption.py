@@ -32,7 +32,7 @@ def working(
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
     sq = BASE if request.node.get_closest_marker("claude") else PLAYED_SQ
-    lanes: dict[str, Any] = dict(whole_run())
+    callers: dict[str, Any] = dict(whole_run())
     slow = {
         "tools": [
             call(
@@ -41,9 +41,9 @@ def working(
             )
         ]
     }
-    lanes["worker/notes/1"] = [slow, *lanes["worker/notes/1"]]
+    callers["worker/notes/1"] = [slow, *callers["worker/notes/1"]]
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "lanes": lanes}))
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "callers": callers}))
     spec.write_text(SPEC)
     command = [*sq, "--spec", str(spec), "--plain", "--rehearse", str(scenario), "--verify", "true"]
     process = subprocess.Popen(

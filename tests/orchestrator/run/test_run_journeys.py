@@ -124,10 +124,10 @@ def _kind_of(event: object) -> str:
     return f"{type(event).__name__} {getattr(event, 'name', '')}".strip()
 
 
-def travelled(rehearse: Rehearse, journey: Journey | Stacks, lanes: dict[str, object]) -> None:
+def travelled(rehearse: Rehearse, journey: Journey | Stacks, callers: dict[str, object]) -> None:
     sys.setprofile(journey)
     try:
-        done = rehearse(whole_run(**lanes), verify=("true",))
+        done = rehearse(whole_run(**callers), verify=("true",))
     finally:
         sys.setprofile(None)
     assert done.outcome is Outcome.COMPLETE, done.output
@@ -144,14 +144,14 @@ def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_mos
     }
     ruled = {"id": id_of(found), "state": "fixed", "why": "It is gone."}
     fixed = writes("notes.txt", "Another line.\n", expect={"prompt_contains": [words]})
-    lanes = {
+    callers = {
         "worker/notes/1": [writes("notes.txt", "A line.\n"), completes()],
         "worker/notes/2": [fixed, completes()],
         "reviewer/notes/1": [finds(found)],
         "reviewer/notes/2": [signals("report_review", passed=True, issues=[], earlier=[ruled])],
     }
     journey = Journey(ReviewIssue, Finding, ReviewReport)
-    travelled(rehearse, journey, lanes)
+    travelled(rehearse, journey, callers)
     end = journey.files.index("orchestrator/run/tasks/steps.py") + 1
     way = list(dict.fromkeys(journey.files[:end]))
     assert way[0] == "agents/roles/reviewer.py"
@@ -173,7 +173,7 @@ def test_a_claim_gets_to_its_acceptance_in_few_files(
 def test_a_question_gets_to_its_answer_in_six_files_at_most(
     rehearse: Rehearse, record_property: Callable[[str, object], None]
 ) -> None:
-    lanes = {
+    callers = {
         "worker/notes/1": [
             asks(question(f"Which {MARK}?", "red", "blue")),
             writes("notes.txt", "A.\n"),
@@ -182,7 +182,7 @@ def test_a_question_gets_to_its_answer_in_six_files_at_most(
         "developer/notes/1": [answers(answer(f"Which {MARK}?", "blue"))],
     }
     journey = Journey(Question, Answer)
-    travelled(rehearse, journey, lanes)
+    travelled(rehearse, journey, callers)
     files = list(dict.fromkeys(journey.files))
     record_property("question_files", len(files))
     assert len(files) <= MOST, files

@@ -55,13 +55,13 @@ class Ran:
 @asynccontextmanager
 async def model(tmp_path: Path) -> AsyncIterator[Gateway]:
     builds = "Build one task"
-    lane = [
+    caller = [
         {**says(call("Bash", command=SCAN)), "when": builds},
         {**completes(), "when": builds},
         {**passes(), "when": "# Review"},
     ]
     scenario = tmp_path / "model.yaml"
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "lanes": {"any/any/1": lane}}))
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "callers": {"any/any/1": caller}}))
     served = serve_scenario(load_scenario(scenario), run_id="r", ledger=tmp_path / "model.jsonl")
     async with served as gateway:
         yield gateway

@@ -63,13 +63,13 @@ def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: 
 
 
 def test_every_agent_is_counted(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
             "developer/notes/1": [answers(BLUE)],
         }
     )
-    done = rehearse(lanes, plan_review=True, steering="blockers", **with_budget(5))
+    done = rehearse(callers, plan_review=True, steering="blockers", **with_budget(5))
     assert done.outcome is Outcome.COMPLETE
     ended = {one.call_id: one for one in done.of(e.CallEnded)}
     by_role = {call.role for call in done.of(e.CallStarted) if ended[call.call_id].cost_usd > 0}
@@ -105,8 +105,9 @@ def test_a_limit_that_is_large_enough_does_not_stop_a_task_after_its_first_itera
     assert len([call for call in done.of(e.CallStarted) if call.role is Role.WORKER]) == 5
 
 
+@pytest.mark.late
 def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "planner/plan/1": [plans("dear", "notes")],
             "worker/dear/1": [
@@ -114,7 +115,7 @@ def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
             ],
         }
     )
-    done = rehearse(lanes, **with_budget(9, budget_task="1"))
+    done = rehearse(callers, **with_budget(9, budget_task="1"))
     assert done.outcome is Outcome.LIMIT
     assert done.view.tasks["dear"].end.at_limit
     assert done.view.tasks["notes"].merged_commit
@@ -131,15 +132,15 @@ def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice
     assert same.view.cost_usd == done.view.cost_usd
     again = resume(done, budget_usd=5.0)
     assert again.outcome is Outcome.COMPLETE
-    asked = [line.lane for line in again.ledger]
+    asked = [line.caller for line in again.ledger]
     assert asked.count("planner/plan/1") == 1
 
 
 @pytest.mark.slow
 def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: Rehearse) -> None:
-    lanes = whole_run(**{"worker/notes/1": steps(3)})
+    callers = whole_run(**{"worker/notes/1": steps(3)})
     for budget in (0.2, 0.8):
-        done = rehearse(lanes, **with_budget(budget))
+        done = rehearse(callers, **with_budget(budget))
         assert done.view.cost_usd <= budget + OPUS
         if done.view.cost_usd > budget:
             assert "more than it" in done.output
@@ -148,12 +149,13 @@ def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: 
 @pytest.mark.late
 def test_the_runs_time_ends_it_whatever_it_is_doing(rehearse: Rehearse, resume: Resume) -> None:
     hanging = {**writes("notes.txt", "x"), "misbehave": {"hang": "before-headers"}}
-    lanes = whole_run(**{"worker/notes/1": [hanging]})
-    done = rehearse(lanes, verify=("true",), settings={"limits.run_s": "6"})
+    callers = whole_run(**{"worker/notes/1": [hanging]})
+    done = rehearse(callers, verify=("true",), settings={"limits.run_s": "6"})
     assert done.outcome is Outcome.LIMIT
     assert "time of 6 s is used up" in done.output
 
 
+@pytest.mark.late
 def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
@@ -172,12 +174,13 @@ def test_without_a_budget_nothing_is_held_back(rehearse: Rehearse) -> None:
     assert done.view.cost_usd > 0
 
 
+@pytest.mark.late
 def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_on_sqs_branch_and_the_run_at_its_limit(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:
     dear = {"input_tokens": 100_000, "output_tokens": 1_000}
-    lanes = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
-    done = rehearse(lanes, **with_budget(0.7, effort="high"))
+    callers = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
+    done = rehearse(callers, **with_budget(0.7, effort="high"))
     assert done.outcome is Outcome.LIMIT
     assert done.view.checkout.kept
     assert shell(repository, "git", "show", f"{done.view.checkout.kept.branch}:notes.txt") == "A line."
@@ -190,13 +193,13 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
     rehearse: Rehearse, resume: Resume
 ) -> None:
     tasks = ("one", "two", "three")
-    lanes = {
+    callers = {
         "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
         "planner/plan/1": [plans(*tasks)],
         "reviewer/*": [passes()],
         **{f"worker/{task}/1": [writes(f"{task}.txt", "1\n"), completes()] for task in tasks},
     }
-    done = rehearse(lanes, **with_budget(0.4, max_parallel="3"))
+    done = rehearse(callers, **with_budget(0.4, max_parallel="3"))
     assert done.outcome is Outcome.LIMIT, done.output
     assert done.view.cost_usd <= 0.4 + len(tasks) * OPUS
     ended = {call.call_id for call in done.of(e.CallEnded)}
@@ -208,3 +211,25 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
     assert {call.call_id for call in again.of(e.CallStarted)} == {
         call.call_id for call in again.of(e.CallEnded)
     }
+
+
+@pytest.mark.parametrize(
+    ("limits", "command", "named"),
+    [
+        ({"output_mb": "1"}, "yes | head -c 9000000", "printed more than 1 MiB (sandbox.limits.output_mb)"),
+        (
+            {"total_mb": "100"},
+            "head -c 300000000 /dev/urandom > big; sync; sleep 9",
+            "wrote more than 100 MiB",
+        ),
+        ({"total_mb": "none", "files": "500"}, "seq 2000 | xargs touch; sleep 9", "made more than 500 files"),
+    ],
+    ids=["output", "bytes", "files"],
+)
+def test_a_command_that_exceeds_a_total_of_its_sandbox_is_ended_and_says_which(
+    rehearse: Rehearse, repository: Path, limits: dict[str, str], command: str, named: str
+) -> None:
+    settings = {f"sandbox.limits.{key}": value for key, value in limits.items()}
+    done = rehearse(whole_run(), verify=(command,), settings=settings)
+    assert done.outcome is not Outcome.COMPLETE
+    assert named in done.output

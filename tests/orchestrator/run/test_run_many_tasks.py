@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language.many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORDS, lanes_of
+from language.many_tasks import EDITORS, MERGED, SPEC, STUCK, TWELVE, VERIFY, WAITS, WORDS, callers_of
 from language.scripted import Done, Rehearse
 
 from state.journal import events as e
@@ -62,7 +62,7 @@ def run_twelve(rehearse: Rehearse, words: Path, places: int) -> Done:
     seen: set[str] = set()
     before = checkout_of(words)
     done = rehearse(
-        lanes_of(*TWELVE),
+        callers_of(*TWELVE),
         spec=SPEC,
         verify=(VERIFY,),
         settings={"max_parallel": str(places)},
@@ -190,7 +190,7 @@ def test_no_more_processes_start_at_once_than_there_are_processors(
     log = tmp_path / "starts"
     tasks = [f"t{number}" for number in range(PROCESSORS + 2)]
     done = rehearse(
-        lanes_of(*tasks),
+        callers_of(*tasks),
         verify=("true",),
         settings={"max_parallel": str(len(tasks)), "sandbox": "off"},
         open_journal=lambda folder, **rest: SlowStarts(folder, log=log, **rest),

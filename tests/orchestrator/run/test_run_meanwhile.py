@@ -50,11 +50,11 @@ class Meanwhile(Journal):
 def committing(rehearse: Rehearse, repository: Path) -> Commits:
     """A run of one task that writes `notes.txt`, during which the user commits a file."""
 
-    def run(name: str, text: str, *, verify: str = "true", **lanes: Any) -> Done:
+    def run(name: str, text: str, *, verify: str = "true", **callers: Any) -> Done:
         def journal(folder: Path, **rest: Any) -> Journal:
             return Meanwhile(folder, checkout=repository, name=name, text=text, **rest)
 
-        return rehearse(whole_run(**lanes), verify=(verify,), open_journal=journal)
+        return rehearse(whole_run(**callers), verify=(verify,), open_journal=journal)
 
     return run
 
@@ -125,6 +125,7 @@ def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_
     assert_judged_again(committing("mine.txt", "mine\n", verify="python3 -m unittest", **JUDGED))
 
 
+@pytest.mark.late
 def test_a_run_that_was_stopped_before_it_judged_again_does_so_when_it_is_resumed(
     committing: Commits, repository: Path, resume: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language.many_tasks import EDITORS, SPEC, VERIFY, WORDS, lanes_of
+from language.many_tasks import EDITORS, SPEC, VERIFY, WORDS, callers_of
 from language.scripted import Done, Rehearse, call, completes, passes, says, signals, worker, writes
 
 from state.journal import events as e
@@ -18,9 +18,9 @@ BOTH = f"ant {' '.join(EDITORS)}\n"
 RESOLVED = signals("conflict_resolved", summary="Both.")
 
 
-def in_conflict(rehearse: Rehearse, *, tasks: Sequence[str] = EDITORS, **lanes: Any) -> Done:
+def in_conflict(rehearse: Rehearse, *, tasks: Sequence[str] = EDITORS, **callers: Any) -> Done:
     """A run of tasks that add a word to the same line, side by side."""
-    told: Mapping[str, Any] = {**lanes_of(*tasks), **lanes}
+    told: Mapping[str, Any] = {**callers_of(*tasks), **callers}
     return rehearse(told, spec=SPEC, verify=(VERIFY,), settings={"max_parallel": str(len(tasks))})
 
 
@@ -57,18 +57,19 @@ def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     assert not Path(done.view.started.worktrees).exists()
 
 
+@pytest.mark.late
 def test_a_file_that_the_resolver_keeps_as_it_is_and_marks_by_git_add_counts_as_resolved(
     rehearse: Rehearse, words: Path
 ) -> None:
     """Its content does not change, so that the index alone says it. In a sandbox that index is a copy."""
     removes = says(call("Bash", command=f"rm {WORDS}; echo eel > eel.txt"))
-    lanes = {
+    callers = {
         **worker("eel", 1, removes, completes()),
         **worker("fox", 1, writes(WORDS, "fox\n"), completes()),
     }
     resolver = [says(call("Bash", command=f"git add {WORDS}")), RESOLVED]
     done = rehearse(
-        {**lanes_of(*EDITORS), **lanes, "resolver/*": resolver},
+        {**callers_of(*EDITORS), **callers, "resolver/*": resolver},
         spec=SPEC,
         verify=("true",),
         settings={"max_parallel": "2"},
@@ -169,15 +170,15 @@ def test_work_that_merges_cleanly_and_fails_together_goes_back_and_is_built_on_t
     one = [writes("eel.txt", "eel\n"), completes()]
     other = [writes("fox.txt", "fox\n"), completes()]
     fits = [says(call("Bash", command="rm -f eel.txt; echo eel fox > fox.txt")), completes()]
-    lanes = {
-        **lanes_of(*EDITORS),
+    callers = {
+        **callers_of(*EDITORS),
         "worker/eel/1": one,
         "worker/fox/1": other,
         "worker/eel/2": fits,
         "worker/fox/2": fits,
     }
     done = rehearse(
-        lanes, spec=SPEC, verify=("test $(ls *.txt | wc -l) -le 1",), settings={"max_parallel": "2"}
+        callers, spec=SPEC, verify=("test $(ls *.txt | wc -l) -le 1",), settings={"max_parallel": "2"}
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     [failed] = done.of(e.MergeFailed)
@@ -191,8 +192,8 @@ def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Pat
     """Each Worker waits until the other one is at work too: one after the other they would never end."""
     meet = "touch {0}/{1}; for i in $(seq 200); do test -e {0}/{2} && exit 0; python3 -c 'import time; time.sleep(0.05)'; done; exit 1"
     place = repository.parent
-    lanes = {
-        **lanes_of(*EDITORS),
+    callers = {
+        **callers_of(*EDITORS),
         "worker/eel/1": [
             says(call("Bash", command=meet.format(place, "eel", "fox"))),
             writes("eel.txt", "eel\n"),
@@ -204,7 +205,7 @@ def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Pat
             completes(),
         ],
     }
-    done = rehearse(lanes, spec=SPEC, verify=("true",), settings={"max_parallel": "2", "sandbox": "off"})
+    done = rehearse(callers, spec=SPEC, verify=("true",), settings={"max_parallel": "2", "sandbox": "off"})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert not [one for one in done.of(e.MessageReceived) if one.message.is_error]
 
@@ -212,7 +213,7 @@ def test_side_by_side_means_at_the_same_time(rehearse: Rehearse, repository: Pat
 @pytest.mark.slow
 def test_the_resolvers_model_is_the_one_that_was_chosen(rehearse: Rehearse, words: Path) -> None:
     told = {
-        **lanes_of(*EDITORS),
+        **callers_of(*EDITORS),
         "resolver/*": [writes(WORDS, BOTH, expect={"model": "claude-opus-5-5"}), RESOLVED],
     }
     done = rehearse(
@@ -243,17 +244,18 @@ def tested(repository: Path, shell: Shell) -> Path:
     return repository
 
 
-def appending(rehearse: Rehearse, **lanes: Any) -> Done:
-    told = {**lanes_of(*EDITORS), **{f"worker/{task}/1": appends(task) for task in EDITORS}, **lanes}
+def appending(rehearse: Rehearse, **callers: Any) -> Done:
+    told = {**callers_of(*EDITORS), **{f"worker/{task}/1": appends(task) for task in EDITORS}, **callers}
     return rehearse(told, spec=SPEC, verify=("python3 -m unittest",), settings={"max_parallel": "2"})
 
 
+@pytest.mark.late
 def test_two_tasks_that_append_to_one_file_of_tests_need_no_resolver(
     rehearse: Rehearse, tested: Path, shell: Shell
 ) -> None:
     told = ["sq kept both additions", TESTS]
-    lanes = {"resolver/*": [], "reviewer/final/1": [passes(prompt_contains=told)]}
-    done = appending(rehearse, **lanes)
+    callers = {"resolver/*": [], "reviewer/final/1": [passes(prompt_contains=told)]}
+    done = appending(rehearse, **callers)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.MergeConflicted) == []
     assert [one.united for one in done.of(e.MergeBuilt)] == [(), (TESTS,)]
@@ -268,12 +270,12 @@ def test_two_additions_that_fail_together_are_a_conflict_for_the_resolver(
 ) -> None:
     """Each addition passes alone: together the file has too many lines for both."""
     few = f"len(open({TESTS!r}).readlines()) < 15"
-    lanes: dict[str, Any] = {f"worker/{task}/1": appends(task, few) for task in EDITORS}
+    callers: dict[str, Any] = {f"worker/{task}/1": appends(task, few) for task in EDITORS}
     classes = [
         f"class {word.title()}(unittest.TestCase):\n    def test_{word}(self): ...\n" for word in EDITORS
     ]
-    lanes["resolver/*"] = [writes(TESTS, "\n\n".join([HEAD, *classes])), RESOLVED]
-    done = appending(rehearse, **lanes)
+    callers["resolver/*"] = [writes(TESTS, "\n\n".join([HEAD, *classes])), RESOLVED]
+    done = appending(rehearse, **callers)
     assert done.outcome is Outcome.COMPLETE, done.output
     [conflicted] = done.of(e.MergeConflicted)
     assert conflicted.paths == (TESTS,)
@@ -288,11 +290,11 @@ def test_two_additions_that_cannot_be_parsed_together_are_a_conflict_for_the_res
     (tested / "words.py").write_text("print(\n)\n")
     shell(tested, "git", "add", "words.py")
     shell(tested, "git", "commit", "--quiet", "-m", "Words")
-    lanes: dict[str, Any] = {
+    callers: dict[str, Any] = {
         f"worker/{task}/1": [says(call("Bash", command=f"sed -i '1a \\    {task!r}' words.py")), completes()]
         for task in EDITORS
     }
-    lanes["resolver/*"] = [writes("words.py", "print(1)\n"), RESOLVED]
-    done = appending(rehearse, **lanes)
+    callers["resolver/*"] = [writes("words.py", "print(1)\n"), RESOLVED]
+    done = appending(rehearse, **callers)
     assert [one.paths for one in done.of(e.MergeConflicted)] == [("words.py",)], done.output
     assert shell(tested, "git", "show", "main:words.py") == "print(1)"

@@ -87,8 +87,8 @@ async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
     configure(repository, by_command("cat >> told.jsonl; echo >> told.jsonl", "waiting"))
     blue = answers(answer("Which colour?", "blue"))
     limited = {**blue, "misbehave": {"status": 429, "retry_after": 3_600}}
-    lanes = whole_run(**{"worker/notes/1": [asks(COLOUR)], "developer/notes/1": [limited]})
-    scenario = {"scenario": 1, "description": "limited", "lanes": lanes}
+    callers = whole_run(**{"worker/notes/1": [asks(COLOUR)], "developer/notes/1": [limited]})
+    scenario = {"scenario": 1, "description": "limited", "callers": callers}
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
     (tmp_path / "spec.md").write_text(SPEC)
     command = [*PLAYED_SQ, "--spec", str(tmp_path / "spec.md"), "--plain"]
@@ -145,8 +145,8 @@ def test_an_address_is_in_no_environment_of_an_agent_and_in_nothing_that_is_stor
     configure(repository, '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n')
     monkeypatch.setenv("MY_HOOK", HOOK)
     shows = {"tools": [{"name": "Bash", "input": {"command": "env > variables.txt"}}]}
-    lanes = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
-    done = rehearse(lanes, verify=("env | grep -c MY_HOOK | grep -qx 0",))
+    callers = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
+    done = rehearse(callers, verify=("env | grep -c MY_HOOK | grep -qx 0",))
     assert done.outcome is Outcome.COMPLETE
     variables = (repository / "variables.txt").read_text()
     assert "SQ_AGENT=1" in variables

@@ -29,7 +29,7 @@ COMBINATIONS = {
 }
 
 
-def lanes_with(*kinds: str) -> Mapping[str, Any]:
+def callers_with(*kinds: str) -> Mapping[str, Any]:
     """A plan with these tasks, independent of each other, and one that goes well."""
     return whole_run(
         **{
@@ -40,6 +40,7 @@ def lanes_with(*kinds: str) -> Mapping[str, Any]:
     )
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "kinds",
     [pytest.param(kinds, marks=() if "failed" in kinds else pytest.mark.slow) for kinds in COMBINATIONS],
@@ -48,7 +49,7 @@ def lanes_with(*kinds: str) -> Mapping[str, Any]:
 def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_told(
     rehearse: Rehearse, kinds: tuple[str, ...]
 ) -> None:
-    done = rehearse(lanes_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
     assert done.outcome is COMBINATIONS[kinds]
     assert all(f"task {kind}" in done.output for kind in kinds)
     assert done.view.tasks["notes"].merged_commit
@@ -68,7 +69,7 @@ def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_to
 def test_a_run_ends_with_the_code_of_its_outcome(
     rehearse: Rehearse, kinds: tuple[str, ...], outcome: Outcome, code: int
 ) -> None:
-    done = rehearse(lanes_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
     assert (done.outcome, done.outcome.exit_code) == (outcome, code)
     assert f"{outcome} (exit code {code})" in done.output
 

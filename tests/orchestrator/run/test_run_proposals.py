@@ -22,6 +22,7 @@ OBJECTION = issue("spec.md", 1, "The plan leaves the second line out.", "Add it 
 PLAIN = {"verify": ("true",)}
 
 
+@pytest.mark.late
 def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(
@@ -45,7 +46,7 @@ def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Reh
     )
     assert done.outcome is Outcome.COMPLETE
     assert list(done.view.tasks) == ["notes"]
-    assert not [line for line in done.ledger if line.lane.startswith("worker/wrong")]
+    assert not [line for line in done.ledger if line.caller.startswith("worker/wrong")]
     kinds = [type(stored.event) for stored in done.stored]
     assert kinds.index(e.PlanProposed) < kinds.index(e.PlanRejected) < kinds.index(e.PlanAccepted)
 
@@ -143,8 +144,8 @@ def test_a_plan_that_does_not_hold_goes_back_twice_and_then_ends_with_code_2_and
 def test_a_dry_run_ends_with_the_tasks_and_their_order_and_builds_nothing(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str]
 ) -> None:
-    lanes = {"planner/plan/1": [plans("base", "top", top=["base"])]}
-    done = rehearse(lanes, dry_run=True)
+    callers = {"planner/plan/1": [plans("base", "top", top=["base"])]}
+    done = rehearse(callers, dry_run=True)
     assert done.outcome is Outcome.COMPLETE
     assert "top: Task top (after base)" in done.output
     assert "nothing was built" in done.output

@@ -110,6 +110,7 @@ def test_an_answer_outside_the_options_is_sent_back_to_the_developer_with_what_i
     assert done.of(QuestionsAnswered)[0].answers[0].labels == ("red",)
 
 
+@pytest.mark.late
 def test_free_text_is_an_answer_where_no_option_fits(rehearse: Rehearse) -> None:
     marked = "neither, use none (free text, none of the options)"
     done = rehearse(
@@ -157,6 +158,7 @@ def test_a_developer_that_cannot_be_reached_fails_the_run_with_the_cause(rehears
     assert "question could not be answered" in done.view.ended.cause
 
 
+@pytest.mark.late
 def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(
@@ -174,6 +176,7 @@ def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehears
     assert len(done.of(QuestionsAsked)) == 2
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
     both = says(call("AskUserQuestion", questions=[COLOR]), call("AskUserQuestion", questions=[SIZE]))
@@ -234,9 +237,9 @@ def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
 
 def test_an_api_error_that_looks_like_success_is_a_failure_with_its_status(rehearse: Rehearse) -> None:
     """The CLI reports it as `subtype: success`."""
-    lanes = whole_run()
-    del lanes["worker/notes/1"]  # the gateway answers with status 400
-    done = rehearse(lanes, **CHECKED)
+    callers = whole_run()
+    del callers["worker/notes/1"]  # the gateway answers with status 400
+    done = rehearse(callers, **CHECKED)
     assert done.outcome is Outcome.FAILED
     ended = next(
         event for event in done.of(CallEnded)

@@ -18,11 +18,11 @@ from state.outcome import Outcome
 STUCK = {"worker/notes/1": [signals("task_stuck", reason="no way")]}
 
 
-@pytest.mark.parametrize(("lanes", "outcome"), [({}, Outcome.COMPLETE), (STUCK, Outcome.STUCK)])
+@pytest.mark.parametrize(("callers", "outcome"), [({}, Outcome.COMPLETE), (STUCK, Outcome.STUCK)])
 def test_an_end_leaves_a_report_and_a_summary_and_its_last_line_names_the_report(
-    rehearse: Rehearse, lanes: dict[str, object], outcome: Outcome
+    rehearse: Rehearse, callers: dict[str, object], outcome: Outcome
 ) -> None:
-    done = rehearse(whole_run(**lanes), verify=("true",))
+    done = rehearse(whole_run(**callers), verify=("true",))
     assert done.outcome is outcome
     page = (done.folder / "report.html").read_text("utf-8")
     assert done.output.rstrip().splitlines()[-1] == f"report: {done.folder / 'report.html'}"
@@ -33,6 +33,7 @@ def test_an_end_leaves_a_report_and_a_summary_and_its_last_line_names_the_report
     assert str(done.folder.parents[2]) not in page
 
 
+@pytest.mark.late
 def test_a_report_that_cannot_be_written_is_told_and_changes_nothing(rehearse: Rehearse) -> None:
     def in_the_way(folder: Path, **given: Any) -> Journal:
         (folder / "report.html").mkdir(exist_ok=True)
@@ -91,6 +92,7 @@ KINDS = {
 }
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("kind", sampled(KINDS, *list(KINDS)[1:3]))
 def test_the_line_to_check_it_yourself_passes_in_a_plain_clone(
     rehearse: Rehearse, repository: Path, shell: Callable[..., str], tmp_path: Path, kind: str

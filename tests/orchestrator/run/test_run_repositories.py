@@ -132,10 +132,10 @@ def test_two_runs_at_once_in_one_repository_both_end_and_neither_loses_work(
         reply = {
             "tools": [{"name": "Write", "input": {"file_path": f"{{workspace}}/{name}.txt", "content": name}}]
         }
-        lanes = whole_run()
-        lanes["worker/notes/1"] = [reply, lanes["worker/notes/1"][1]]
+        callers = whole_run()
+        callers["worker/notes/1"] = [reply, callers["worker/notes/1"][1]]
         scenario, spec = tmp_path / f"{name}.yaml", tmp_path / f"{name}.md"
-        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": name, "lanes": lanes}))
+        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": name, "callers": callers}))
         spec.write_text(SPEC)
         command = [sys.executable, "-I", "-m", "orchestrator.cli", "run", "--spec", str(spec), "--plain"]
         command += ["--rehearse", str(scenario), "--verify", "true"]

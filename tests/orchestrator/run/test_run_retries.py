@@ -35,15 +35,15 @@ def faulty(reply: dict[str, Any], **misbehave: Any) -> dict[str, Any]:
     return {**reply, "misbehave": misbehave}
 
 
-def requests(done: Done, lane: str) -> int:
-    return sum(line.lane == lane for line in done.ledger)
+def requests(done: Done, caller: str) -> int:
+    return sum(line.caller == caller for line in done.ledger)
 
 
 def repair(done: Done) -> None:
     """The model behaves from now on."""
     path = done.folder / SCENARIO
     scenario = yaml.safe_load(path.read_text())
-    for replies in scenario["lanes"].values():
+    for replies in scenario["callers"].values():
         for reply in replies:
             reply.pop("misbehave", None)
     path.write_text(yaml.safe_dump(scenario))
@@ -55,8 +55,8 @@ def repair(done: Done) -> None:
 )
 def test_a_failure_that_passes_is_tried_again_in_the_same_session(rehearse: Rehearse, status: int) -> None:
     write = writes("notes.txt", "A line.\n")
-    lanes = whole_run(**{"worker/notes/1": [faulty(write, status=status, times=2), completes()]})
-    done = rehearse(lanes, **PLAIN)
+    callers = whole_run(**{"worker/notes/1": [faulty(write, status=status, times=2), completes()]})
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.COMPLETE
     retried = done.of(e.CallRetried)
     assert [(one.end, one.api_status) for one in retried] == [(CallEnd.API_ERROR, status)] * 2
@@ -65,6 +65,7 @@ def test_a_failure_that_passes_is_tried_again_in_the_same_session(rehearse: Rehe
     assert f"status {status}" in done.output
 
 
+@pytest.mark.late
 def test_a_failure_in_the_middle_of_a_turn_does_not_repeat_what_was_done(
     rehearse: Rehearse, repository: Path
 ) -> None:
@@ -78,13 +79,14 @@ def test_a_failure_in_the_middle_of_a_turn_does_not_repeat_what_was_done(
     assert (repository / "count.txt").read_text() == "1 notes.txt\n"
 
 
+@pytest.mark.late
 def test_refused_credentials_end_the_run_at_once_and_a_resume_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{"worker/notes/1": [writes("notes.txt", "A line.\n"), faulty(completes(), status=401)]}
     )
-    done = rehearse(lanes, **PLAIN)
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.FAILED
     assert "credentials" in done.output
     assert done.of(e.CallRetried) == []
@@ -99,8 +101,8 @@ def test_refused_credentials_end_the_run_at_once_and_a_resume_goes_on(
 def test_an_api_that_stays_away_fails_the_run_with_the_cause_and_a_resume_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    lanes = whole_run(**{"reviewer/notes/*": [faulty(passes(), status=529, message="Overloaded.")]})
-    done = rehearse(lanes, **PLAIN)
+    callers = whole_run(**{"reviewer/notes/*": [faulty(passes(), status=529, message="Overloaded.")]})
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.FAILED
     assert "Overloaded." in done.view.ended.cause  # type: ignore[union-attr]
     assert len(done.of(e.CallRetried)) == 3
@@ -111,8 +113,8 @@ def test_an_api_that_stays_away_fails_the_run_with_the_cause_and_a_resume_goes_o
 
 
 def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) -> None:
-    lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), status=400)]})
-    done = rehearse(lanes, **PLAIN)
+    callers = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), status=400)]})
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.FAILED
     assert done.of(e.CallRetried) == []
     assert "status 400" in done.view.tasks["notes"].end.reason
@@ -120,7 +122,7 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
 
 @pytest.mark.slow
 def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [
                 asks(COLOUR),
@@ -130,7 +132,7 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
             "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1, times=1)],
         }
     )
-    done = rehearse(lanes, **PLAIN)
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.COMPLETE
     (retried,) = done.of(e.CallRetried)
     assert retried.wait_s >= 1
@@ -139,26 +141,26 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
 def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_once(
     rehearse: Rehearse,
 ) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR)],
             "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1)],
         }
     )
-    done = rehearse(lanes, verify=("true",), settings={**QUICK, "retries.longest_wait_s": "0.1"})
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "retries.longest_wait_s": "0.1"})
     assert done.outcome is Outcome.FAILED
     assert len(done.of(e.CallRetried)) == 1
     assert "again in 1.0 s" in done.output
 
 
 def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR)],
             "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=90_000)],
         }
     )
-    done = rehearse(lanes, **PLAIN)
+    done = rehearse(callers, **PLAIN)
     assert done.outcome is Outcome.FAILED
     assert done.of(e.CallRetried) == []
 
@@ -166,8 +168,8 @@ def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse)
 @pytest.mark.claude
 @pytest.mark.late
 def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(rehearse: Rehearse) -> None:
-    lanes = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
-    done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})
+    callers = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})
     assert done.outcome is Outcome.STUCK
     assert "no sign of life for 1 s" in done.view.tasks["notes"].end.reason
     assert len(done.of(e.CallRetried)) == 1
@@ -175,11 +177,11 @@ def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(
 
 @pytest.mark.slow
 def test_a_connection_that_comes_back_is_used_again(rehearse: Rehearse) -> None:
-    lanes = whole_run()
-    first, *rest = lanes["planner/plan/1"]
-    lanes = {**lanes, "planner/plan/1": [faulty(dict(first), connection="refused", seconds=3), *rest]}
+    callers = whole_run()
+    first, *rest = callers["planner/plan/1"]
+    callers = {**callers, "planner/plan/1": [faulty(dict(first), connection="refused", seconds=3), *rest]}
     done = rehearse(
-        lanes,
+        callers,
         verify=("true",),
         settings={
             **QUICK,
@@ -196,13 +198,13 @@ def test_all_who_ask_wait_until_the_time_that_the_newest_failure_named(
     rehearse: Rehearse,
 ) -> None:
     """The back-off is in the journal: the view of any process of the run holds it."""
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "planner/plan/1": [faulty(dict(whole_run()["planner/plan/1"][0]), status=529, times=1)],
         }
     )
     done = rehearse(
-        lanes,
+        callers,
         verify=("true",),
         settings={**QUICK, "retries.first_wait_s": "0.3", "retries.longest_wait_s": "0.3"},
     )

@@ -32,7 +32,7 @@ STUCK = signals("task_stuck", reason="the port is taken", notes="Port 8080 is no
 SILENT = [{"text": "I would rather not."}, {"text": "No."}]
 
 
-def lanes_of_two(**lanes: object) -> dict[str, object]:
+def callers_of_two(**callers: object) -> dict[str, object]:
     """Two tasks, `second` after `first`."""
     return {
         "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
@@ -40,13 +40,13 @@ def lanes_of_two(**lanes: object) -> dict[str, object]:
         "worker/first/1": [writes("first.txt", "1\n"), completes()],
         "worker/second/1": [writes("second.txt", "2\n"), completes()],
         "reviewer/*": [passes()],
-        **lanes,
+        **callers,
     }
 
 
 def asked_after(done: Done, before: int) -> list[str]:
-    """The lanes that the model was asked in after so many requests."""
-    return [line.lane for line in done.ledger[before:]]
+    """The callers that the model was asked in after so many requests."""
+    return [line.caller for line in done.ledger[before:]]
 
 
 def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not_paid_twice(
@@ -59,8 +59,8 @@ def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not
         ),
         completes(),
     ]
-    lanes = lanes_of_two(**{"worker/second/1": stuck, "worker/second/2": again})
-    done = rehearse(lanes, spec=SPEC, verify=("true",))
+    callers = callers_of_two(**{"worker/second/1": stuck, "worker/second/2": again})
+    done = rehearse(callers, spec=SPEC, verify=("true",))
     assert done.outcome is Outcome.STUCK
     assert "sq resume" in done.output
     assert "--retry second" in done.output
@@ -70,16 +70,17 @@ def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not
     assert asked_after(told, asked) == []
     ended = resume(done, retry=("second",))
     assert ended.outcome is Outcome.COMPLETE, ended.output
-    lanes_asked = set(asked_after(ended, asked))
-    assert lanes_asked == {"worker/second/2", "reviewer/second/2", "reviewer/final/1"}
+    callers_asked = set(asked_after(ended, asked))
+    assert callers_asked == {"worker/second/2", "reviewer/second/2", "reviewer/final/1"}
     assert shell(repository, "git", "show", "main:second.txt") == "2"
     assert ended.of(e.TaskMerged)[0] == done.of(e.TaskMerged)[0]
 
 
+@pytest.mark.late
 def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_not_built_again(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(lanes_of_two(**{"reviewer/first/1": [*SILENT, passes()]}), spec=SPEC, verify=("true",))
+    done = rehearse(callers_of_two(**{"reviewer/first/1": [*SILENT, passes()]}), spec=SPEC, verify=("true",))
     assert done.view.tasks["first"].stage is Stage.UNVERIFIED
     asked = len(done.ledger)
     ended = resume(done, retry=("first",))
@@ -96,7 +97,7 @@ def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
     busy = repository.parent / "busy"
     occupies = [says(call("Bash", command=f"touch {busy}")), writes("first.txt", "1\n"), completes()]
     done = rehearse(
-        lanes_of_two(**{"worker/first/1": occupies}),
+        callers_of_two(**{"worker/first/1": occupies}),
         spec=SPEC,
         verify=(f"test ! -e {busy} || sleep 60",),
         settings={"sandbox": "off", "limits.verify_s": "2"},
@@ -112,7 +113,7 @@ def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
 @pytest.mark.slow
 def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume: Resume) -> None:
     wrong = issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [writes("notes.txt", "wrong\n"), completes()],
             "worker/notes/2": [writes("notes.txt", "still wrong\n"), completes()],
@@ -122,7 +123,7 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
             "reviewer/notes/*": [finds(wrong)],
         }
     )
-    done = rehearse(lanes, verify=("true",), effort="low")
+    done = rehearse(callers, verify=("true",), effort="low")
     assert done.outcome is Outcome.STUCK
     ended = resume(done, retry=("notes",))
     assert ended.outcome is Outcome.COMPLETE, ended.output
@@ -140,7 +141,7 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
 def test_only_tasks_that_ended_unmerged_can_be_tried_again(
     rehearse: Rehearse, resume: Resume, task: str, says: str
 ) -> None:
-    done = rehearse(lanes_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",))
+    done = rehearse(callers_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",))
     with pytest.raises(UsageError, match=says):
         resume(done, retry=(task,))
     with pytest.raises(UsageError, match="--retry"):

@@ -142,6 +142,7 @@ def test_a_reviewer_that_never_reports_is_asked_once_more_and_then_the_task_is_u
     assert all("Check agent output format" in event.issue.suggestion for event in done.of(ReviewUnusable))
 
 
+@pytest.mark.late
 def test_a_reviewer_that_reports_when_asked_once_more_counts(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(
@@ -158,6 +159,7 @@ def test_a_review_that_fails_without_naming_an_issue_is_not_sent_to_the_worker(r
     assert done.of(TaskReopened) == []
 
 
+@pytest.mark.late
 def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -> None:
     silent = whole_run(**{"reviewer/final/*": [{"text": "Fine."}, {"text": "Fine!"}]})
     done = rehearse(silent, effort="high", **CHECKED)
@@ -165,9 +167,9 @@ def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -
 
 
 def test_a_run_of_one_task_whose_review_saw_the_whole_is_not_reviewed_twice(rehearse: Rehearse) -> None:
-    lanes = whole_run()
-    del lanes["reviewer/final/*"]
-    done = rehearse(lanes, **CHECKED)
+    callers = whole_run()
+    del callers["reviewer/final/*"]
+    done = rehearse(callers, **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "reviewed once: the review of the only task saw the whole" in done.output
     assert [one.task_id for one in done.of(ReviewRecorded)] == ["notes"]
@@ -177,7 +179,7 @@ WRONG = issue("notes.txt", 1, "the wrong word", "the right one", kind="incorrect
 
 
 def reviewed_again(*replies: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The lanes of a task whose first review finds something, and of its second review."""
+    """The callers of a task whose first review finds something, and of its second review."""
     return whole_run(
         **{
             "worker/notes/2": [writes("notes.txt", "Other.\n"), completes()],
@@ -200,17 +202,19 @@ def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_tur
     ]
 
 
+@pytest.mark.late
 def test_a_reviewer_sees_a_change_that_an_attribute_of_the_tree_hides(rehearse: Rehearse) -> None:
     hidden = [writes("notes.txt", "A line.\n"), writes(".gitattributes", "*.txt -diff\n*.txt binary\n")]
     sees = passes(prompt_contains=["+A line."])
-    lanes = {"worker/notes/1": [*hidden, completes()], "reviewer/notes/1": [sees]}
-    done = rehearse(whole_run(**lanes), **CHECKED)
+    callers = {"worker/notes/1": [*hidden, completes()], "reviewer/notes/1": [sees]}
+    done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
 SEEDS_PASS = {"text": '```json\n{"passed": true, "issues": [], "suggestions": []}\n```'}
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("replies", [(SEEDS_PASS,), (passes(), passes())], ids=["text", "tool"])
 def test_a_pass_without_rulings_clears_the_findings_and_ends_the_run_as_complete(
     rehearse: Rehearse, replies: Sequence[Mapping[str, Any]]
@@ -223,6 +227,7 @@ def test_a_pass_without_rulings_clears_the_findings_and_ends_the_run_as_complete
     assert "notes: the review passes" in done.output
 
 
+@pytest.mark.late
 def test_a_shallow_review_is_asked_for_no_quality_and_sends_nothing_back_for_it(rehearse: Rehearse) -> None:
     layer = issue("notes.txt", 1, "a layer too many", "take it out", kind="over-engineering")
     by_tool = {**finds(layer), "expect": {"prompt_lacks": ["over-engineering", "dead-code"]}}

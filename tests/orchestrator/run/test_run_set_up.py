@@ -50,6 +50,7 @@ def delivered(repository: Path, shell: Shell) -> set[str]:
 # --- files ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_ignored_files_are_there_for_agents_and_verification_and_in_no_commit(
     rehearse: Rehearse, ignoring: Path, shell: Shell
 ) -> None:
@@ -289,6 +290,7 @@ def go_modules(proxy: Path, *names: str) -> None:
             archive.writestr(f"example.com/{name}@v1.0.0/{name}.go", f"package {name}\n\nfunc Do() {{}}\n")
 
 
+@pytest.mark.late
 def test_packages_that_a_task_adds_are_downloaded_apart_and_are_there_for_its_verification(
     rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +326,7 @@ def test_packages_that_a_task_adds_are_downloaded_apart_and_are_there_for_its_ve
     assert not done.view.evidence.not_again
 
 
+@pytest.mark.late
 def test_a_tool_that_runs_code_to_download_is_named_and_the_base_result_stays(
     rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +347,7 @@ def test_a_tool_that_runs_code_to_download_is_named_and_the_base_result_stays(
     assert done.output.rindex(note) > done.output.index("complete (exit code 0)")
 
 
+@pytest.mark.late
 def test_a_list_of_the_users_is_sealed_on_changed_files_and_its_failure_names_the_setting(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -352,8 +356,8 @@ def test_a_list_of_the_users_is_sealed_on_changed_files_and_its_failure_names_th
     shell(repository, "git", "commit", "--quiet", "-m", "A manifest")
     looks = "grep -q one go.mod || { echo curl: Could not resolve host: example.com; exit 1; }"
     work = [writes("go.mod", "module two\n"), completes()]
-    lanes = whole_run(**{"worker/notes/1": work})
-    done = rehearse(lanes, settings=setting_up(looks), verify=("true",))
+    callers = whole_run(**{"worker/notes/1": work})
+    done = rehearse(callers, settings=setting_up(looks), verify=("true",))
     assert done.outcome is not Outcome.COMPLETE, done.output
     assert 'seems to lack the network (`sandbox.network = "full"` opens it)' in done.output
     assert "runs without the network and without credentials" in done.output

@@ -54,22 +54,22 @@ def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take
 def test_each_role_is_asked_with_the_model_and_the_effort_that_were_chosen_for_it(rehearse: Rehearse) -> None:
     chosen = {"planner": "opus:xhigh", "worker": "haiku", "reviewer": "haiku:low", "developer": "opus:max"}
     efforts = {"planner": "xhigh", "worker": "medium", "reviewer": "low", "developer": "max"}
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
             "developer/notes/1": [answers(BLUE)],
         }
     )
-    lanes = {
-        lane: [
+    callers = {
+        caller: [
             {**reply, "expect": {"model": model_named(chosen[role]).id, "effort": efforts[role]}}
             for reply in replies
         ]
-        for lane, replies in lanes.items()
-        if (role := lane.split("/")[0]) in chosen
+        for caller, replies in callers.items()
+        if (role := caller.split("/")[0]) in chosen
     }
     settings = {f"models.{role}": name for role, name in chosen.items()}
-    done = rehearse(lanes, verify=("true",), settings=settings)
+    done = rehearse(callers, verify=("true",), settings=settings)
     assert done.outcome is Outcome.COMPLETE
     assert {call.role: call.model for call in done.of(e.CallStarted)} == {
         Role(role): f"{model_named(name).alias}:{efforts[role]}" for role, name in chosen.items()
@@ -78,13 +78,14 @@ def test_each_role_is_asked_with_the_model_and_the_effort_that_were_chosen_for_i
 
 
 def test_a_model_without_a_price_runs_where_no_budget_holds(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **{"planner/plan/1": [{**whole_run()["planner/plan/1"][0], "expect": {"model": "my-own"}}]}
     )
-    done = rehearse(lanes, verify=("true",), settings={"models.planner": "my-own", "budget": "none"})
+    done = rehearse(callers, verify=("true",), settings={"models.planner": "my-own", "budget": "none"})
     assert done.outcome is Outcome.COMPLETE
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), settings={**QUICK, "limits.connect_s": "0.01"})
@@ -94,8 +95,8 @@ def test_a_claude_code_that_does_not_answer_in_time_is_named(rehearse: Rehearse)
 
 def test_a_question_has_its_time(rehearse: Rehearse) -> None:
     hanging = {**answers(BLUE), "misbehave": {"hang": "before-headers"}}
-    lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [hanging]})
-    done = rehearse(lanes, verify=("true",), settings={**QUICK, "limits.question_s": "1"})
+    callers = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [hanging]})
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "limits.question_s": "1"})
     assert done.outcome is Outcome.FAILED
     assert "no answer within 1 s" in done.output
     assert done.of(e.CallRetried) == []
@@ -117,6 +118,7 @@ def test_a_verification_command_has_its_time(rehearse: Rehearse) -> None:
     assert 0.5 <= run["seconds"] < 30
 
 
+@pytest.mark.late
 def test_the_time_of_all_commands_is_bounded_and_what_is_left_out_is_named(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("sleep 0.2",), settings={"limits.verify_total_s": "0.1"})
     assert done.outcome is Outcome.COMPLETE, done.output
@@ -132,9 +134,10 @@ def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse
     )
     assert done.outcome is Outcome.LIMIT
     assert "max turns" in done.view.tasks["notes"].end.reason
-    assert sum(line.lane == "worker/notes/1" for line in done.ledger) <= 6
+    assert sum(line.caller == "worker/notes/1" for line in done.ledger) <= 6
 
 
+@pytest.mark.late
 def test_no_wait_is_longer_than_the_longest(rehearse: Rehearse) -> None:
     failing = {**passes(), "misbehave": {"status": 500}}
     settings = {"retries.tries": "5", "retries.first_wait_s": "0.1", "retries.longest_wait_s": "0.15"}
@@ -163,6 +166,7 @@ def test_paths_that_the_user_protects_are_refused_and_a_change_of_them_is_no_com
     assert not (repository / "tests").exists()
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_rule_that_the_user_allows_does_not_hold(rehearse: Rehearse, allowed: bool) -> None:
     worker = [says(tool("Bash", command="git tag looked-at")), writes("notes.txt", "A line.\n"), completes()]
@@ -177,16 +181,16 @@ def test_a_preset_of_the_users_own_is_what_the_run_keeps_to(rehearse: Rehearse, 
         '[efforts.mine]\nlike = "low"\nreview_plan = false\nstuck_threshold = 2\n'
     )
     still = {"done": "", "test_status": "", "next_step": "", "blockers": []}
-    lanes = whole_run(**{"worker/notes/1": [signals("iteration_done", **still) for _ in range(4)]})
-    done = rehearse(lanes, effort="mine", plan_review=True, verify=("true",))
+    callers = whole_run(**{"worker/notes/1": [signals("iteration_done", **still) for _ in range(4)]})
+    done = rehearse(callers, effort="mine", plan_review=True, verify=("true",))
     assert done.outcome is Outcome.STUCK
     assert "for 2 iterations" in done.view.tasks["notes"].end.reason
 
 
 def test_a_reset_time_beyond_the_furthest_is_not_waited_for(rehearse: Rehearse) -> None:
     limited = {**answers(BLUE), "misbehave": {"status": 429, "retry_after": 3}}
-    lanes = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [limited]})
+    callers = whole_run(**{"worker/notes/1": [ASKS], "developer/notes/1": [limited]})
     settings = {**QUICK, "retries.longest_reset_s": "2"}
-    done = rehearse(lanes, verify=("true",), settings=settings)
+    done = rehearse(callers, verify=("true",), settings=settings)
     assert done.outcome is Outcome.FAILED
     assert done.of(e.CallRetried) == []

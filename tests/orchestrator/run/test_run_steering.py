@@ -76,8 +76,8 @@ def test_an_unmet_blocker_goes_back_into_the_same_session_and_is_looked_at_again
         ),
         completes(),
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, **judged(again, finds("not_satisfied", when=TESTING))})
-    done = rehearse(lanes, steering="blockers", **PLAIN)
+    callers = whole_run(**{"worker/notes/1": worker, **judged(again, finds("not_satisfied", when=TESTING))})
+    done = rehearse(callers, steering="blockers", **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert not results(done, 0)["local_testing"].satisfied
     assert results(done, 1)["local_testing"].satisfied
@@ -104,13 +104,13 @@ def test_the_same_failures_three_times_are_stuck_whatever_the_words(rehearse: Re
 
 
 def test_an_unmet_warning_is_told_and_holds_nobody(rehearse: Rehearse) -> None:
-    lanes = whole_run(
+    callers = whole_run(
         **judged(
             finds("not_satisfied", "A README is missing.", when="start"),
             finds("not_satisfied", "No docs.", when="starts from the README"),
         )
     )
-    done = rehearse(lanes, steering="all", **PLAIN)
+    done = rehearse(callers, steering="all", **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "warning feature_docs_discoverable" in done.output
 
@@ -193,8 +193,8 @@ def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_
         },
         completes(),
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, "judge/notes/1": [{"text": "I cannot say."}]})
-    done = rehearse(lanes, steering="blockers", verify=("python3 -m unittest",))
+    callers = whole_run(**{"worker/notes/1": worker, "judge/notes/1": [{"text": "I cannot say."}]})
+    done = rehearse(callers, steering="blockers", verify=("python3 -m unittest",))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [result.consideration_id for result in results(done, 0).values() if not result.satisfied] == [
         "philosophy_compliance"
@@ -216,6 +216,7 @@ def test_prose_counts_if_its_first_words_are_the_verdict(
     assert (found.satisfied, found.source) == (satisfied, Source.JUDGE)
 
 
+@pytest.mark.late
 def test_a_verdict_inside_the_session_changes_nothing(rehearse: Rehearse) -> None:
     worker = [
         {
@@ -228,8 +229,8 @@ def test_a_verdict_inside_the_session_changes_nothing(rehearse: Rehearse) -> Non
         writes("notes.txt", "3\n"),
         completes(),
     ]
-    lanes = whole_run(**{"worker/notes/1": worker, **judged(finds("not_satisfied", when=TESTING))})
-    done = rehearse(lanes, steering="blockers", **PLAIN)
+    callers = whole_run(**{"worker/notes/1": worker, **judged(finds("not_satisfied", when=TESTING))})
+    done = rehearse(callers, steering="blockers", **PLAIN)
     assert done.outcome is Outcome.STUCK, done.output
     assert not results(done)["local_testing"].satisfied
 
@@ -239,9 +240,9 @@ def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_co
     rehearse: Rehearse,
 ) -> None:
     hanging = {**SATISFIED, "misbehave": {"hang": "before-headers"}}
-    lanes = whole_run(**{"judge/notes/1": [hanging]})
+    callers = whole_run(**{"judge/notes/1": [hanging]})
     for limit in ("5", "40"):  # a busy machine may need the first for what comes before the judge
-        done = rehearse(lanes, steering="blockers", verify=("true",), settings={"limits.run_s": limit})
+        done = rehearse(callers, steering="blockers", verify=("true",), settings={"limits.run_s": limit})
         assert done.outcome is Outcome.LIMIT
         calls = done.view.calls_of(Role.JUDGE, "notes")
         if calls:
@@ -257,9 +258,10 @@ def test_without_steering_no_judge_is_asked(rehearse: Rehearse) -> None:
     assert judge_calls(done) == []
 
 
+@pytest.mark.late
 def test_the_judges_model_is_the_one_that_was_chosen(rehearse: Rehearse) -> None:
-    lanes = whole_run(**{"judge/notes/1": [{**SATISFIED, "expect": {"model": "claude-opus-5-5"}}]})
-    done = rehearse(lanes, steering="blockers", verify=("true",), settings={"models.judge": "opus"})
+    callers = whole_run(**{"judge/notes/1": [{**SATISFIED, "expect": {"model": "claude-opus-5-5"}}]})
+    done = rehearse(callers, steering="blockers", verify=("true",), settings={"models.judge": "opus"})
     assert {one.source for one in results(done).values()} == {Source.JUDGE}
 
 
@@ -303,6 +305,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
     return run
 
 
+@pytest.mark.late
 async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_is_asked_again(
     tmp_path: Path,
 ) -> None:
@@ -311,11 +314,11 @@ async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_i
     ]
     given = [{"id": id_, "verdict": "satisfied", "reason": "Seen.", "quote": ""} for id_ in asked]
     usage: Any = {"input_tokens": 1000, "output_tokens": 10}
-    lanes: Any = {"judge/*": [{"structured": {"judgements": given}}]}
+    callers: Any = {"judge/*": [{"structured": {"judgements": given}}]}
     each = usual_settings("medium").models[Role.JUDGE].cost(Usage(**usage))
     ledger = tmp_path / "ledger.jsonl"
     events: list[Any] = []
-    scenario = Scenario(scenario=1, usage=usage, lanes=lanes)
+    scenario = Scenario(scenario=1, usage=usage, callers=callers)
     with anyio.fail_after(90):
         async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
             for name, requests in (("first", 4), ("again", 5)):

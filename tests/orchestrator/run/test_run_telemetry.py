@@ -34,13 +34,13 @@ async def run_with_key(repository: Path, tmp_path: Path, collector: Collector) -
     user_file().write_text('[efforts.low]\npower_steering = "none"\n')
     (tmp_path / "spec.md").write_text(SPEC)
     builds = "Build one task"
-    lane = [
+    caller = [
         {**says(call("Bash", command=SHOWS)), "when": builds},
         {**completes(), "when": builds},
         {**passes(), "when": "# Review"},
     ]
     scenario = tmp_path / "model.yaml"
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "lanes": {"any/any/1": lane}}))
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "callers": {"any/any/1": caller}}))
     command = [sys.executable, "-P", "-m", "orchestrator.cli", "--spec", str(tmp_path / "spec.md"), "--plain"]
     command += ["--workflow", "direct", "--effort", "low", "--verify", "true"]
     environ = {
@@ -143,8 +143,8 @@ def test_a_collector_that_never_answers_changes_nothing_of_a_run(
 
 def test_without_an_address_nothing_of_telemetry_is_on(rehearse: Rehearse, repository: Path) -> None:
     shows = says(call("Bash", command="env > variables.txt"))
-    lanes = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
-    assert rehearse(lanes, verify=("true",)).outcome is Outcome.COMPLETE
+    callers = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
+    assert rehearse(callers, verify=("true",)).outcome is Outcome.COMPLETE
     variables = (repository / "variables.txt").read_text()
     assert "OTEL_" not in variables
     assert "CLAUDE_CODE_ENABLE_TELEMETRY" not in variables

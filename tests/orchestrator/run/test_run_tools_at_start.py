@@ -48,6 +48,7 @@ def test_a_session_without_its_tools_is_started_again_twice_and_goes_on_if_they_
     assert [isinstance(event, heard) for event in order[:3]] == [False, False, True]
 
 
+@pytest.mark.late
 def test_a_session_that_never_has_its_tools_fails_the_run_with_the_cause(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), settings=SETTINGS)
     assert done.outcome is Outcome.FAILED

@@ -44,12 +44,12 @@ def built(rehearse: Rehearse, repository: Path, shell: Callable[..., str]) -> Ca
 
     def run(*commands: str) -> Done:
         work = says(*(call("Bash", command=command) for command in commands))
-        lanes = {
+        callers = {
             "planner/plan/1": [plans("mul")],
             "worker/mul/*": [work, completes(), completes()],
             "reviewer/mul/*": [passes()],
         }
-        return rehearse(whole_run(**lanes), verify=(COMMAND,))
+        return rehearse(whole_run(**callers), verify=(COMMAND,))
 
     return run
 
@@ -69,6 +69,7 @@ def test_honest_work_is_complete_and_each_check_that_was_not_made_is_said(built:
     assert whole.untold == (f"whether `{COMMAND}` notices a failing test: sq can make none for it",)
 
 
+@pytest.mark.late
 def test_a_test_that_was_weakened_so_that_the_work_passes_is_run_as_it_was(
     built: Callable[..., Done],
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_test_that_was_weakened_so_that_the_work_passes_is_run_as_it_was(
     assert {one.kind for one in changes} == {TestChangeKind.FAILS}
 
 
+@pytest.mark.late
 def test_a_file_of_tests_that_was_removed_is_gone(built: Callable[..., Done]) -> None:
     done = built(MUL, MUL_TEST, "rm tests/test_more.py")
     assert done.outcome is not Outcome.COMPLETE
@@ -88,6 +90,7 @@ def test_a_file_of_tests_that_was_removed_is_gone(built: Callable[..., Done]) ->
     assert (change.path, change.kind) == ("tests/test_more.py", TestChangeKind.GONE)
 
 
+@pytest.mark.late
 def test_one_that_was_removed_because_the_work_fails_it_fails_as_it_was(built: Callable[..., Done]) -> None:
     done = built("sed -i 's/return a + b/return 3/' calc.py", "rm tests/test_more.py")
     assert done.outcome is not Outcome.COMPLETE

@@ -43,9 +43,9 @@ def bash(command: str, **reply: Any) -> dict[str, Any]:
     return says(call("Bash", command=command, description="Change files"), **reply)
 
 
-def rehearse_dirty(rehearse: Rehearse, lanes: Any, **more: Any) -> Any:
+def rehearse_dirty(rehearse: Rehearse, callers: Any, **more: Any) -> Any:
     given = {"settings": IN_PLACE, "verify": ("test -f notes.txt",), "allow_dirty": True}
-    return rehearse(lanes, **{**given, **more})
+    return rehearse(callers, **{**given, **more})
 
 
 @pytest.fixture
@@ -94,6 +94,7 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
     assert restored.ref in done.output
 
 
+@pytest.mark.late
 def test_with_edit_dirty_the_users_lines_may_be_changed(rehearse: Rehearse, dirty: Path) -> None:
     worker = [bash("sed -i \"s/'mine'/'worker'/\" code.py && rm mine.txt && echo x > notes.txt"), completes()]
     done = rehearse_dirty(
@@ -113,7 +114,7 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
         issue("mine.txt", 1, "a stray file", "delete it", task="notes"),
         issue(".gitignore", 1, "nothing", "nothing", task="notes"),
     ]
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "planner/plan/1": [plans("notes", "second")],
             "worker/second/1": [writes("second.txt", "x\n"), completes()],
@@ -121,7 +122,7 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
             "reviewer/final/*": [finds(*found[:2])],
         }
     )
-    done = rehearse_dirty(rehearse, lanes)
+    done = rehearse_dirty(rehearse, callers)
     assert done.outcome is Outcome.COMPLETE
     assert done.of(e.TaskReopened) == []
     final = done.of(e.ReviewRecorded)[-1]
@@ -137,6 +138,7 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
     assert "suggestion: code.py:5" in done.output
 
 
+@pytest.mark.late
 def test_a_tasks_review_sends_nobody_to_the_users_work_beside_it(rehearse: Rehearse, dirty: Path) -> None:
     worker = [bash("echo more >> code.py && echo x > notes.txt"), completes()]
     found = [issue("code.py", 5, "wrong", "remove it"), issue("mine.txt", 2, "stray", "delete it")]
@@ -147,12 +149,13 @@ def test_a_tasks_review_sends_nobody_to_the_users_work_beside_it(rehearse: Rehea
     assert done.of(e.TaskReopened) == []
 
 
+@pytest.mark.late
 def test_an_untracked_spec_in_the_repository_is_no_part_of_the_work_and_stays_as_it_is(
     rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path
 ) -> None:
     spec = repository / "specs" / "spec.md"
     spec.parent.mkdir()
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/1": [
                 bash("echo '# Easier' > specs/spec.md && echo x > notes.txt"),
@@ -165,7 +168,7 @@ def test_an_untracked_spec_in_the_repository_is_no_part_of_the_work_and_stays_as
             ],
         }
     )
-    done = rehearse_dirty(rehearse, lanes, allow_dirty=False, spec_at=spec, effort="high")
+    done = rehearse_dirty(rehearse, callers, allow_dirty=False, spec_at=spec, effort="high")
     assert done.outcome is Outcome.COMPLETE
     assert spec.read_text().startswith("# Notes")
     (task,) = done.view.tasks.values()
@@ -216,9 +219,9 @@ def test_commits_and_staging_by_a_workers_script_are_undone_and_kept_under_a_ref
         bash("rm do.sh", expect={"prompt_contains": ["HEAD: a git command of yours"]}),
         completes(),
     ]
-    lanes = whole_run(**{"worker/notes/1": worker})
+    callers = whole_run(**{"worker/notes/1": worker})
     done = rehearse_dirty(
-        rehearse, lanes, settings={**IN_PLACE, "sandbox": "off"}
+        rehearse, callers, settings={**IN_PLACE, "sandbox": "off"}
     )  # whole has no writable git
     assert done.outcome is Outcome.COMPLETE
     after = [
@@ -232,6 +235,7 @@ def test_commits_and_staging_by_a_workers_script_are_undone_and_kept_under_a_ref
     assert "agent" in shell(dirty, "git", "log", "--format=%s", restored.ref)
 
 
+@pytest.mark.late
 def test_what_the_user_edits_between_two_processes_of_a_run_is_the_users_as_well(
     rehearse: Rehearse, dirty: Path, resume: Callable[..., Any]
 ) -> None:
@@ -255,6 +259,7 @@ def test_what_the_user_edits_between_two_processes_of_a_run_is_the_users_as_well
     assert [part in text for part in ("line_2 = 22\n", "line_5 = 'mine'\n", "line_9 = 90\n")] == [True] * 3
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -> None:
     (repository / "code.py").write_text("x = 1\n")
@@ -286,8 +291,8 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
     hidden = f"echo {base64.b64encode(step.encode()).decode()} | base64 -d | bash"
     worker = [bash(f"test -e ../done || {hidden}"), writes("notes.txt", "x\n"), completes()]
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
-    lanes = whole_run(**{"worker/notes/1": worker})
-    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "lanes": lanes}))
+    callers = whole_run(**{"worker/notes/1": worker})
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "callers": callers}))
     spec.write_text(SPEC)
     asked = [
         "--spec",
@@ -373,14 +378,14 @@ def test_whatever_a_worker_does_the_users_bytes_and_index_are_the_same_afterward
         issue(dice.choice(touched), 1, f"finding {number}", "delete it", task=dice.choice(["", "notes"]))
         for number in range(dice.randint(0, 2))
     ]
-    lanes = whole_run(
+    callers = whole_run(
         **{
             "worker/notes/*": [*actions, writes("notes.txt", "A line.\n"), *[completes()] * 8],
             "reviewer/notes/*": [finds(*findings[:1]) if findings else passes(), passes(), passes()],
             "reviewer/final/*": [finds(*findings) if findings else passes(), passes(), passes()],
         }
     )
-    done = rehearse_dirty(rehearse, lanes, folder=project, effort=dice.choice(["medium", "high"]))
+    done = rehearse_dirty(rehearse, callers, folder=project, effort=dice.choice(["medium", "high"]))
     after = seen(project, paths)
     assert [key for key in before if before[key] != after.get(key)] == []
     assert not done.of(e.UsersWorkRestored)[-1].problem

@@ -37,12 +37,14 @@ LIES = {
         "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
     },
     "a test in a file that is not collected": {"tests/half.py": HALF},
-    "a stub, and a test that knows no better": {
-        "shop.py": SHOP + "\n\ndef half(n: int) -> None:\n    return None\n",
-        "test_half.py": "from unittest import mock\nimport shop\n\n\ndef test_half():\n"
-        "    with mock.patch('shop.half', return_value=2):\n        assert shop.half(4) == 2\n",
-    },
 }
+STUB = "\n\ndef half(n: int) -> None:\n    return None\n"
+MOCKED = (
+    "from unittest import mock\nimport halves\n\n\ndef test_half():\n"
+    "    with mock.patch('halves.half', return_value=2):\n        assert halves.half(4) == 2\n"
+)
+THIRD = "import shop\n\n\ndef test_third():\n    assert shop.third(9) == 3\n"
+WITH_THIRD = {"shop.py": SHOP + "\n\ndef third(n: int) -> int:\n    return n // 3\n", "test_third.py": THIRD}
 
 
 @pytest.fixture
@@ -60,6 +62,42 @@ def begins_with(repository: Path, shell: Shell, files: dict[str, str]) -> None:
 
 def work_of(files: dict[str, str], *, claims: int) -> list[object]:
     return [*(writes(name, text) for name, text in files.items()), *[completes()] * claims]
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("spec", "base", "outcome"),
+    [
+        pytest.param(
+            "- Add half(n) to halves.py.\n- Add third(n).\n", {}, Outcome.UNVERIFIED, marks=pytest.mark.late
+        ),
+        (
+            "- Implement `half(n)`, a stub so far in halves.py: it returns half of n.\n- Add third(n).\n",
+            {"halves.py": STUB},
+            Outcome.UNVERIFIED,
+        ),
+        pytest.param(
+            "- Add third(n).\n- shop.py calls half(n) as before.\n",
+            {"halves.py": STUB},
+            Outcome.COMPLETE,
+            marks=pytest.mark.late,
+        ),
+    ],
+    ids=["a new one", "one that was there", "one that the spec does not ask for"],
+)
+def test_a_stub_that_the_spec_asks_for_is_said_once_and_ends_unverified(
+    rehearse: Rehearse, repository: Path, shell: Shell, spec: str, base: dict[str, str], outcome: Outcome
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, **base})
+    work = {**WITH_THIRD, "halves.py": STUB, "test_half.py": MOCKED}
+    done = rehearse(
+        whole_run(**{"worker/notes/1": work_of(work, claims=1 if outcome is Outcome.COMPLETE else 2)}),
+        spec=spec,
+        verify=PYTEST,
+        effort="low",
+    )
+    assert done.outcome is outcome, done.output
+    assert ("the spec asks for halves.py: half" in done.output) is (outcome is Outcome.UNVERIFIED)
 
 
 @pytest.mark.usefixtures("pytest_here")
@@ -165,6 +203,7 @@ def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
     assert len(count.read_text()) == len(of_all.split(", "))
 
 
+@pytest.mark.late
 @pytest.mark.usefixtures("pytest_here")
 def test_a_refactoring_without_new_tests_is_complete(
     rehearse: Rehearse, repository: Path, shell: Shell
@@ -316,13 +355,14 @@ def rules(ruling: str, **more: Any) -> dict[str, Any]:
     return signals("report_review", passed=True, issues=[], tests=tests, **more)
 
 
+@pytest.mark.late
 @pytest.mark.usefixtures("pytest_here")
 @pytest.mark.parametrize(
     ("line", "reviewed", "outcome"),
     [
         pytest.param(NAMING, True, Outcome.COMPLETE, id="names the function"),
-        pytest.param(NAMING, False, Outcome.UNVERIFIED, id="nobody reviewed", marks=pytest.mark.late),
-        pytest.param("- Prices are shown.", True, Outcome.UNVERIFIED, id="no name", marks=pytest.mark.late),
+        pytest.param(NAMING, False, Outcome.UNVERIFIED, id="nobody reviewed"),
+        pytest.param("- Prices are shown.", True, Outcome.UNVERIFIED, id="no name"),
     ],
 )
 def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
@@ -335,23 +375,24 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     hears = [] if is_announced else [completes(prompt_contains=[f"{NAME} fails as it was", "quote its line"])]
     said_nothing = [] if is_announced else [passes(prompt_contains=[NAME, "fails as it was"])]
     accepts = rules("accepted", **({} if is_announced else {"expect": {"tool_results_contain": [NAME]}}))
-    lanes = whole_run(**{
+    callers = whole_run(**{
         "planner/plan/1": [plan],
         "worker/notes/1": [*work_of(AS_TEXT, claims=1), *hears],
         "reviewer/notes/1": [*said_nothing, passes() if is_announced else accepts],
     })  # fmt: skip
-    done = rehearse(lanes, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed)
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed)
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
 
 
+@pytest.mark.late
 @pytest.mark.usefixtures("pytest_here")
 @pytest.mark.parametrize(
     "check",
     [
         pytest.param("assert price() is not False", id="accepts anything"),
-        pytest.param("price()", id="checks nothing", marks=pytest.mark.late),
+        pytest.param("price()", id="checks nothing"),
     ],
 )
 def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
@@ -366,12 +407,12 @@ def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
     }
     hollow["test_half.py"] = "import shop\n\n\ndef test_four():\n    assert shop.price() > 3\n"
     hears = completes(prompt_contains=[f"{NAME} may check less"])
-    lanes = whole_run(**{
+    callers = whole_run(**{
         "planner/plan/1": [plan],
         "worker/notes/1": [*work_of(hollow, claims=1), hears],
         "reviewer/notes/1": [rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
     })  # fmt: skip
-    done = rehearse(lanes, spec=ANNOUNCED, verify=PYTEST, plan_review=True)
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=True)
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert f"{NAME} may check less" in done.output
 
@@ -392,13 +433,13 @@ def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refus
             "prompt_contains": [f"{NAME} may check less", "- assert price() == 3", "+ assert price() > 0"]
         }
     }
-    lanes = whole_run(**{
+    callers = whole_run(**{
         "worker/notes/1": [*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
         "reviewer/notes/1": [rules("refused", **sees)],
         "worker/notes/2": back,
         "reviewer/notes/2": [passes()],
     })  # fmt: skip
-    done = rehearse(lanes, verify=PYTEST, effort="low", settings={"sandbox": "off"})
+    done = rehearse(callers, verify=PYTEST, effort="low", settings={"sandbox": "off"})
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.attempt for one in done.of(CompletionRefused)] == [1]
 
@@ -411,7 +452,7 @@ def test_nobody_is_said_to_accept_a_changed_test_on_which_no_reviewer_ruled(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     weak = {"shop.py": WORK, "test_half.py": HALF, "test_shop.py": TESTS.replace("== 3", "> 0")}
     silent = {"text": '```json\n{"passed": true, "issues": []}\n```'}
-    lanes = whole_run(**{"worker/notes/1": work_of(weak, claims=2), "reviewer/notes/1": [silent]})
-    done = rehearse(lanes, verify=PYTEST, effort="low")
+    callers = whole_run(**{"worker/notes/1": work_of(weak, claims=2), "reviewer/notes/1": [silent]})
+    done = rehearse(callers, verify=PYTEST, effort="low")
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert f"{NAME} may check less than it did (no reviewer ruled on it)" in done.output

@@ -35,7 +35,7 @@ from language.scripted_claude import ScriptedClaude
 from state.journal import events as e
 from state.records.calls import MessageKind
 
-Lanes = Mapping[str, Sequence[Mapping[str, Any]]]
+Callers = Mapping[str, Sequence[Mapping[str, Any]]]
 # What differs from run to run: times, ids, folders, and what only a process has.
 _VARIES = re.compile(
     r"\d{8}-\d{6}-[a-z0-9]{4}|/[^\s\"']*/(?:worktrees|popen-gw\d|pytest-\d+)[^\s\"',:)]*|[0-9a-f]{7,64}|"
@@ -74,13 +74,13 @@ def _plain(value: Any) -> Any:
     return _VARIES.sub("…", value) if isinstance(value, str) else value
 
 
-def worker(*replies: Mapping[str, Any], **others: Any) -> Lanes:
+def worker(*replies: Mapping[str, Any], **others: Any) -> Callers:
     return whole_run(**{"worker/notes/1": list(replies), **others})
 
 
 WRITES = writes("notes.txt", "A line.\n")
 NAME = question("What name?", "a", "b")
-SCENARIOS: dict[str, Lanes] = {
+SCENARIOS: dict[str, Callers] = {
     "a task that passes": worker(WRITES, completes()),
     "two files, one edited": worker(
         says(
@@ -167,9 +167,9 @@ def test_a_limit_of_turns_ends_a_played_session_as_a_real_one(rehearse: Rehearse
     _compare(rehearse, worker(*looks), **{"limits.max_turns": "3"})
 
 
-def _compare(rehearse: Rehearse, lanes: Lanes, **settings: object) -> None:
+def _compare(rehearse: Rehearse, callers: Callers, **settings: object) -> None:
     about = {"verify": ("true",), "settings": {"merge": False, **settings}}
-    real = rehearse(lanes, transport=None, **about)
-    played = rehearse(lanes, transport=ScriptedClaude, **about)
+    real = rehearse(callers, transport=None, **about)
+    played = rehearse(callers, transport=ScriptedClaude, **about)
     assert played.outcome is real.outcome
     assert "\n".join(unified_diff(lines_of(real), lines_of(played), lineterm="", n=0)) == ""

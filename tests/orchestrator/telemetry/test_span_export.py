@@ -90,6 +90,7 @@ class Stuck:
         self.stopped.set()
 
 
+@pytest.mark.late
 async def test_what_does_not_fit_into_the_queue_is_dropped_and_counted_and_nothing_waits() -> None:
     collector = Stuck()
     spans = Spans(RUN, collector, after=0, queued=10)
@@ -164,6 +165,7 @@ async def test_sq_otel_sends_all_spans_of_a_run_each_time_with_the_same_ids(run_
     assert collector.headers[0]["authorization"].startswith("Bearer ")
 
 
+@pytest.mark.late
 async def test_sq_otel_says_what_is_missing_and_whether_the_collector_took_them(run_folder: Path) -> None:
     off = await otel(run_folder)
     assert (off.returncode, b"telemetry is off: set telemetry.otlp" in off.stderr) == (2, True)

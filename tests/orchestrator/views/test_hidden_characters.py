@@ -41,8 +41,10 @@ from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from orchestrator.views.words import columns
+from state.journal.events import DependenciesAdded, HostsUsed, Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
+from state.records.hosts import AddedPackage, HostUse
 from state.verdicts import CheckResult
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -113,6 +115,10 @@ def of_other_views(words):
     yield check_lines([fail(words, words, words)])
     holding = Artifact(kind=ArtifactKind.REF, name=words, unmerged=words)
     cleaned = Cleaned(holding=holding, removed=False, problem=words, rescued=words)
+    use = HostUse(host=words, requests=1, refusals=1, refused=(words,))
+    package = AddedPackage(ecosystem=words, name=words, version=words, licence=words)
+    for event in (HostsUsed(hosts=(use,)), DependenciesAdded(packages=(package,), more=1)):
+        yield lines_of(RunView(), Stored(1, NOW, event))
     yield cleaned_lines([RunCleaned(run_id="r", standing=words, cleaned=(cleaned,), note=words, state=words)])
 
 

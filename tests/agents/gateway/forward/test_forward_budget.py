@@ -1,4 +1,4 @@
-"""The budget of a lane: looked at before each call, settled by what the API reports, and held side by side."""
+"""The budget of a caller: looked at before each call, settled by what the API reports, and held side by side."""
 
 import json
 
@@ -47,7 +47,8 @@ async def test_an_answer_in_one_piece_is_settled_by_its_usage():
 
 async def test_counting_tokens_is_free():
     async with forwarding(answers(b'{"input_tokens": 9}'), cap_usd=0.0) as desk:
-        answer = await desk.post("/v1/messages/count_tokens")
+        counted = b'{"model": "claude-haiku-5-5", "messages": []}'
+        answer = await desk.post("/v1/messages/count_tokens", body=counted)
         assert answer.json() == {"input_tokens": 9}
         assert desk.session.spent_usd == 0
 
@@ -65,7 +66,7 @@ def test_an_unknown_model_counts_by_the_dearest():
     assert usd(tokens, unknown) == usd(tokens, OPUS) == 4.0
 
 
-async def test_a_lane_whose_share_is_used_up_gets_a_402_and_asks_nobody():
+async def test_a_caller_whose_share_is_used_up_gets_a_402_and_asks_nobody():
     api = streams(START, END)
     async with forwarding(api, model=OPUS, cap_usd=STREAM_USD * 1.5) as desk:
         assert [(await desk.post(body=OPUS_BODY)).status_code for _ in range(2)] == [200, 200]

@@ -1,8 +1,10 @@
-"""A session's token is good for its lane, its model and its life, and for nothing else."""
+"""A session's token is good for its caller, its model and its life, and for nothing else."""
+
+import json
 
 import anyio
 import pytest
-from upstreams import BODY, HAIKU, KEY, LANE, answers, forwarding
+from upstreams import BODY, CALLER, HAIKU, KEY, answers, forwarding
 
 from agents.gateway.forward.upstream import Traces, address_in
 from state.errors import UsageError
@@ -11,6 +13,7 @@ from state.settings.records import Model
 OK = b'{"usage": {"input_tokens": 5, "output_tokens": 7}}'
 WRONG = "sqk_wrong"
 BODY_OF = b'{"model": "%s", "messages": []}'
+WITH_LENGTH = b', "max_tokens": 9}'
 
 
 def error_of(response):
@@ -33,7 +36,7 @@ async def test_the_api_sees_the_real_key_and_never_the_token():
             assert dict(seen.headers)[b"host"] != desk.session.url.split("/")[2].encode()
 
 
-async def test_a_bearer_token_is_taken_as_the_lanes_too():
+async def test_a_bearer_token_is_taken_as_the_callers_too():
     async with forwarding(answers(OK)) as desk:
         bearer = {"authorization": f"Bearer {desk.session.token}"}
         assert (
@@ -54,16 +57,16 @@ async def test_a_wrong_token_is_refused_with_401_and_asks_nobody(token):
 async def test_after_the_end_of_its_session_a_token_is_refused_with_401():
     api = answers(OK)
     async with forwarding(api) as desk:
-        with desk.gateway.admit(LANE, HAIKU) as other:
+        with desk.gateway.admit(CALLER, HAIKU) as other:
             assert (await desk.post(token=other.token)).status_code == 200
         assert (await desk.post(token=other.token)).status_code == 401
-        assert (await desk.post()).status_code == 200  # another session of the same lane goes on
+        assert (await desk.post()).status_code == 200  # another session of the same caller goes on
     assert len(api.seen) == 2
 
 
-async def test_two_sessions_of_one_lane_have_tokens_of_their_own():
+async def test_two_sessions_of_one_caller_have_tokens_of_their_own():
     async with forwarding(answers(OK)) as desk:
-        with desk.gateway.admit(LANE, HAIKU) as other:
+        with desk.gateway.admit(CALLER, HAIKU) as other:
             assert other.url == desk.session.url
             assert other.token != desk.session.token
 
@@ -99,11 +102,11 @@ async def test_another_method_is_refused_with_404(method):
     assert api.seen == []
 
 
-async def test_the_lane_of_another_session_is_refused_with_404():
+async def test_the_caller_of_another_session_is_refused_with_404():
     api = answers(OK)
     async with forwarding(api) as desk:
-        for lane in (("worker", "t2", "1"), ("worker", "t1", "2"), ("reviewer", "t1", "1")):
-            with desk.gateway.admit(lane, HAIKU) as other:
+        for caller in (("worker", "t2", "1"), ("worker", "t1", "2"), ("reviewer", "t1", "1")):
+            with desk.gateway.admit(caller, HAIKU) as other:
                 assert error_of(await desk.post(url=other.url))[0] == 404
                 assert error_of(await desk.post(token=other.token))[0] == 404
         wrong_run = desk.session.url.replace("run-1", "run-2")
@@ -116,7 +119,9 @@ async def test_the_lane_of_another_session_is_refused_with_404():
 async def test_another_model_is_refused_with_403(path, model):
     api = answers(OK)
     async with forwarding(api) as desk:
-        status, kind, message = error_of(await desk.post(path, body=BODY_OF % model))
+        body = BODY_OF % model
+        body = body if "count" in path else body[:-1] + WITH_LENGTH
+        status, kind, message = error_of(await desk.post(path, body=body))
         assert (status, kind) == (403, "permission_error")
         assert "claude-haiku-5-5" in message
     assert api.seen == []
@@ -126,9 +131,8 @@ async def test_an_alias_that_claude_code_resolves_is_held_to_the_first_model_ask
     async with forwarding(
         answers(OK), model=Model(alias="fable", id="fable", context=1, prices=None)
     ) as desk:
-        assert (await desk.post(body=BODY_OF % b"claude-fable-5-2")).status_code == 200
-        assert (await desk.post(body=BODY_OF % b"claude-fable-5-2")).status_code == 200
-        assert (await desk.post(body=BODY_OF % b"claude-opus-5-5")).status_code == 403
+        asked = [BODY_OF[:-1] % model + WITH_LENGTH for model in (b"claude-fable-5-2", b"claude-opus-5-5")]
+        assert [(await desk.post(body=asked[n])).status_code for n in (0, 0, 1)] == [200, 200, 403]
 
 
 @pytest.mark.parametrize("body", [b"", b"nothing", b"[]", b'"text"', b"\xff", b"[" * 100_000])
@@ -144,10 +148,12 @@ async def test_a_body_that_is_no_request_is_refused_with_400(body):
 async def test_a_first_request_without_the_typed_tools_ends_its_session_and_asks_nobody():
     api = answers(OK)
     wanted = ("mcp__sq__task_complete", "mcp__sq__task_stuck")
-    without = b'{"model": "claude-haiku-5-5", "tools": [{"name": "Bash"}, {"name": "mcp__sq__task_stuck"}]}'
-    whole = b'{"model": "claude-haiku-5-5", "tools": [{"name": "%s"}, {"name": "%s"}]}' % tuple(
-        name.encode() for name in wanted
-    )
+
+    def offering(*names):
+        tools = [{"name": name, "input_schema": {}} for name in names]
+        return json.dumps({**json.loads(BODY), "tools": tools}).encode()
+
+    without, whole = offering("Bash", "mcp__sq__task_stuck"), offering(*wanted)
     async with forwarding(api, tools=wanted) as desk:
         status, kind, message = error_of(await desk.post(body=without))
         assert (status, kind) == (403, "permission_error")
@@ -168,7 +174,7 @@ async def test_a_sub_agents_request_needs_no_typed_tools():
         assert (await desk.post(headers={"x-claude-code-agent-id": "a1"})).status_code == 200
 
 
-async def test_a_socket_serves_the_same_lanes_and_its_token_is_checked_there_too(tmp_path):
+async def test_a_socket_serves_the_same_callers_and_its_token_is_checked_there_too(tmp_path):
     import httpx2
 
     api, socket = answers(OK), tmp_path / "gateway.sock"
@@ -224,7 +230,7 @@ async def test_a_call_under_way_is_cut_off_at_the_end_of_its_session():
 
     api = Api(answer)
     async with forwarding(api) as desk, anyio.create_task_group() as tasks:
-        with desk.gateway.admit(LANE, HAIKU) as other:
+        with desk.gateway.admit(CALLER, HAIKU) as other:
             failed = []
 
             async def ask():

@@ -15,7 +15,7 @@ from state.settings.presets import model_named
 
 KEY = "sk-ant-the-real-key-of-the-user"
 HAIKU = model_named("haiku")
-LANE = ("worker", "t1", "1")
+CALLER = ("worker", "t1", "1")
 BODY = b'{"model": "claude-haiku-5-5", "max_tokens": 1000, "stream": true, "messages": []}'
 
 
@@ -118,5 +118,5 @@ async def forwarding(api, *, base="", traces: Traces | None = None, **terms) -> 
                 serve_forward(real, run_id="run-1") as gateway,
                 httpx2.AsyncClient(trust_env=False, timeout=20) as client,
             ):
-                with gateway.admit(**{"caller": LANE, "model": HAIKU, **terms}) as session:
+                with gateway.admit(**{"caller": CALLER, "model": HAIKU, **terms}) as session:
                     yield Desk(gateway, session, client)

@@ -1,0 +1,1 @@
+"""The proxy by which sandboxes reach open hosts: registries of packages, and those that users name."""

@@ -1,0 +1,45 @@
+"""The sandbox in which git runs the user's filters and merge drivers, which read an agent's files."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agents.process.sandbox.bubblewrap import bubblewrapped
+from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.plan import Mount, writing
+from agents.process.sandbox.policy import SandboxPolicy
+from agents.process.sandbox.repository import GitFolders, git_mounts, without_credentials
+
+_HERE = '--bind "$here" "$here" --ro-bind "$here/.git" "$here/.git" --chdir "$here" --'
+
+
+def around_drivers(
+    boundary: SandboxPolicy, *, common: Path, own: Path, scratch: Path, programs: Sequence[Path]
+) -> str:
+    """Return the words of a shell that put a command into the sandbox of a worktree, "" without one. Blocks.
+
+    The command sees the worktree `$here`, the git folders without credentials, and no network.
+
+    Args:
+        boundary: the sandbox of the run.
+        common: the git folder that the worktrees share.
+        own: the folder of sq's own that stands for it in sq's git commands.
+        scratch: a folder for the home and the temporary files of such commands.
+        programs: the paths outside that the user's commands name.
+    """
+    if not boundary.around_commands:
+        return ""
+    needs = Needs(
+        workspace=own, scratch=scratch, path=boundary.environ.get("PATH", ""), writes=False, readable=programs
+    )
+    plan = boundary.plan(needs)
+    cleaned = without_credentials(own / "config", scratch / "own-config")
+    mounts = (
+        *plan.mounts,
+        *git_mounts(GitFolders(pointer=None, own=common, common=common), scratch, writes=False),
+        *writing([common / "lfs"]),
+        *([Mount(target=own / "config", source=cleaned)] if cleaned else []),
+    )
+    words = bubblewrapped([], replace(plan, mounts=mounts))
+    return f"{shlex.join(words[: words.index('--')])} {_HERE}"

@@ -1,0 +1,67 @@
+"""Totals of a sandbox: how much its processes may write altogether, and how many files they may make.
+
+They are counted. A quota of a project would be exact, but needs a mount option (`prjquota`) that the ext4
+looked at does not have. The free space is looked at each second, and files are counted only
+where it sank as much: those of the writable folders that changed since the start. A file that is deleted and
+still open is missing in the count, and `sandbox.limits.file_mb` alone bounds it.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from anyio import sleep, to_thread
+
+from state.safe_paths import files_inside
+from state.settings.records import SandboxLimits
+
+_MB = 1024 * 1024
+_PAUSE_S = 1.0
+_PAUSE_COUNTED_S = 10.0  # once it has counted, because others may use the space
+_BLOCK = 512  # bytes, of `st_blocks`
+
+
+async def exceeded(folders: Iterable[Path], limits: SandboxLimits) -> str:
+    """Wait until processes exceed a total in these folders, and return which. Never, without a limit."""
+    writable = tuple(folders)
+    most = (limits.total_mb or 0) * _MB, limits.files or 0
+    began, before, pause = time.time(), _free(writable), _PAUSE_S
+    while True:
+        await sleep(pause)
+        now = _free(writable)
+        gone = [sum(before[one][kind] - now[one][kind] for one in before.keys() & now) for kind in (0, 1)]
+        if not any(limit and sank >= limit for limit, sank in zip(most, gone, strict=True)):
+            continue
+        pause = _PAUSE_COUNTED_S
+        written, files = await to_thread.run_sync(_written, writable, began, abandon_on_cancel=True)
+        if most[0] and written >= most[0]:
+            return f"it wrote more than {limits.total_mb} MiB (sandbox.limits.total_mb)"
+        if most[1] and files >= most[1]:
+            return f"it made more than {limits.files} files (sandbox.limits.files)"
+
+
+def _free(folders: Sequence[Path]) -> dict[int, tuple[int, int]]:
+    """Return the free bytes and the free files of each file system that the folders lie on."""
+    found: dict[int, tuple[int, int]] = {}
+    for folder in folders:
+        try:
+            facts = os.statvfs(folder)
+            found[folder.stat().st_dev] = facts.f_bavail * facts.f_frsize, facts.f_favail
+        except OSError:
+            continue
+    return found
+
+
+def _written(folders: Sequence[Path], since: float) -> tuple[int, int]:
+    """Return the bytes and the number of the files that were changed since then."""
+    seen: dict[tuple[int, int], int] = {}
+    for folder in folders:
+        for name in files_inside(folder):
+            try:
+                facts = (folder / name).lstat()
+            except OSError:
+                continue
+            if facts.st_ctime >= since:
+                seen[facts.st_dev, facts.st_ino] = facts.st_blocks * _BLOCK
+    return sum(seen.values()), len(seen)

@@ -1,0 +1,159 @@
+"""The package registries that a project's files and its user name, and the usual ones of its ecosystems."""
+
+import base64
+import netrc
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
+
+from orchestrator.project.files import look
+from orchestrator.project.runners.table import usual_table
+
+_DEEPEST = 3
+_CACHES = Path("/tmp/sq-packages")  # noqa: S108  the folder inside a sandbox
+_ADDRESS = re.compile(r"https://[^\s,|]+")
+_SETTING = re.compile(r"^\s*(?:index-url|registry|url)\s*=\s*\"?(https://[^\s\"]+)", re.MULTILINE)
+_USER = re.compile(r"//[^/@\s]*@")
+# No address in any spelling, no single word, and none of the names for one's own network.
+_NAME = re.compile(r"(?!.*\.(?:localhost|local|internal|arpa)$)(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*")
+_TOKEN = re.compile(r"^//([^/\s]+)\S*?:(_authToken|_auth)\s*=\s*(\S+)", re.MULTILINE)  # in .npmrc
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a registry says what a package is. The head of `registries.yaml` describes the fields."""
+
+    host: str
+    path: str
+    licence: tuple[str, ...]
+
+
+class Ecosystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row. The head of `registries.yaml` describes the fields."""
+
+    files: tuple[str, ...]
+    hosts: tuple[str, ...]
+    named: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    settings: dict[str, tuple[str, ...]] = {}
+    usual: dict[str, str] = {}
+    inside: dict[str, str] = {}
+    seeds: dict[str, str] = {}
+    about: About | None = None
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ecosystems: dict[str, Ecosystem]
+    code_hosting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registries:
+    """The registries of a project: by the name of a host, with a port that is not 443, the credentials.
+
+    `variables` name them to tools in a sandbox, without credentials. `caches` are variables of folders in the
+    temporary folder, to which these tools write there, and `seeds` what the folders hold at the beginning.
+    """
+
+    hosts: Mapping[str, str] = field(repr=False)
+    variables: Mapping[str, str]
+    caches: Mapping[str, str]
+    seeds: Mapping[str, Path]
+
+
+@cache
+def registry_rows() -> _File:
+    """Return the rows, with the hosts that are no registries."""
+    import yaml
+
+    text = Path(__file__).with_name("registries.yaml").read_text("utf-8")
+    return msgspec.convert(yaml.safe_load(text), _File)
+
+
+def registries_of(folder: Path, *, home: Path, environ: Mapping[str, str]) -> Registries:
+    """Return the registries of the project in `folder`, with the user's credentials for reading them.
+
+    Hosts of code, addresses and names of one word are none.
+    """
+    shown = look(folder)
+    hosts: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    caches: dict[str, str] = {}
+    seeds: dict[str, Path] = {}
+    for name, row in registry_rows().ecosystems.items():
+        files = shown.named(*row.files, deepest=_DEEPEST)
+        if not files:
+            continue
+        values = _users_values(row, home, environ)
+        addresses = [url for value in values.values() for url in _ADDRESS.findall(value)]
+        texts = [*map(shown.text, files), *(_text(folder / file) for file in row.files if "/" in file)]
+        addresses += [url for pattern in row.named for text in texts for url in re.findall(pattern, text)]
+        hosts |= dict.fromkeys(row.hosts, "")
+        for address in addresses:
+            with suppress(ValueError):  # such as a port that is no number
+                url = urlsplit(address)
+                if (host := _host(url)) and not hosts.get(host):
+                    hosts[host] = _basic(url.username, url.password)
+        variables |= {key: _USER.sub("//", value) for key, value in values.items()}
+        for key, text in row.inside.items():
+            variables[key] = text.format(home=home, value=variables.get(key, ""))
+        seeds |= {f"{_CACHES.name}/{place}": home / below for place, below in row.seeds.items()}
+        tools = (tool for tool in usual_table().tools.values() if tool.ecosystem == name)
+        for tool in tools:
+            into = _CACHES / tool.name.replace(" ", "-")
+            caches |= {key: value.format(into=into) for key, value in tool.apart.variables.items()}
+    known = _known_credentials(home)
+    return Registries(
+        hosts={host: given or known.get(host, "") for host, given in hosts.items()},
+        variables=variables,
+        caches=caches,
+        seeds={place: folder for place, folder in seeds.items() if folder.is_dir()},
+    )
+
+
+def _users_values(row: Ecosystem, home: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the user's values of the variables that name registries, or else the usual ones."""
+    values = dict(row.usual)
+    for name, files in row.settings.items():
+        found = [url for file in files for url in _SETTING.findall(_text(home / file))]
+        values |= {name: found[0]} if found else {}
+    return values | {name: environ[name] for name in row.variables if environ.get(name)}
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "replace") if file.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _host(url: SplitResult) -> str:
+    """Return the name of a registry's host, with a port that is not 443, or "" for a host that is none."""
+    host = (url.hostname or "").lower()
+    hosting = registry_rows().code_hosting
+    if not _NAME.fullmatch(host) or any(host == one or host.endswith(f".{one}") for one in hosting):
+        return ""
+    return host if url.port in {None, 443} else f"{host}:{url.port}"
+
+
+def _basic(user: str | None, password: str | None) -> str:
+    if not user:
+        return ""
+    words = f"{unquote(user)}:{unquote(password or '')}"
+    return f"Basic {base64.b64encode(words.encode()).decode()}"
+
+
+def _known_credentials(home: Path) -> dict[str, str]:
+    """Return the user's credentials for hosts, in the files that most tools read them from."""
+    found: dict[str, str] = {}
+    with suppress(OSError, netrc.NetrcParseError):
+        for host, (user, _, password) in netrc.netrc(home / ".netrc").hosts.items():
+            found[host] = _basic(user, password)
+    for host, kind, value in _TOKEN.findall(_text(home / ".npmrc")):
+        found[host.lower()] = f"{'Basic' if kind == '_auth' else 'Bearer'} {value}"
+    return found
