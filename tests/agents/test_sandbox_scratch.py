@@ -40,7 +40,10 @@ def test_a_scratch_folder_that_was_never_made_is_no_error(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("limits", "named"),
-    [({"total_mb": 50}, "more than 50 MiB"), ({"total_mb": None, "files": 300}, "more than 300 files")],
+    [
+        ({"total_mb": 50}, "more than 50 MiB"),
+        pytest.param({"total_mb": None, "files": 300}, "more than 300 files", marks=pytest.mark.late),
+    ],
 )
 async def test_who_writes_more_than_the_total_is_named_and_who_writes_less_is_not(
     tmp_path: Path, limits: dict[str, int | None], named: str

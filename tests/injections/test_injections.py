@@ -131,6 +131,7 @@ def test_every_value_in_a_template_is_marked_or_known_to_be_sqs_own():
 # --- the evaluation with a real model ------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_the_requests_are_written_to_files_and_the_answers_counted(tmp_path):
     def run(module):
         return subprocess.run(

@@ -211,6 +211,7 @@ def append(folder, events):
         db.execute("COMMIT")
 
 
+@pytest.mark.late
 def test_a_page_asks_its_own_server_alone_stores_nothing_and_is_small(page, dash):
     asked, sizes = [], {}
     page.on("request", lambda one: asked.append(one.url))

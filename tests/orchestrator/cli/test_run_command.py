@@ -79,6 +79,7 @@ def runs(folder: Path, *arguments: str, base: Sequence[str] = PLAYED_SQ) -> subp
     )
 
 
+@pytest.mark.late
 def test_a_run_from_the_command_line_shows_plain_lines_and_exits_with_its_outcome(
     repository: Path, arguments: list[str]
 ) -> None:

@@ -61,6 +61,7 @@ _template: list[Path] = []
 )
 @pytest.mark.night
 @settings(max_examples=examples(12, at_night=40), suppress_health_check=list(HealthCheck))
+@pytest.mark.late
 def test_whatever_was_done_to_it_the_users_work_is_as_it_was_to_the_byte_and_so_is_the_index(
     states, steps, tmp_path_factory
 ):

@@ -67,7 +67,13 @@ def _removed(home: Path, tmp_path: Path) -> Iterator[None]:
         assert remove_tree(folder) == ""
 
 
-@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(one, marks=() if one in {"a pipe in place of a file", "a hole"} else pytest.mark.late)
+        for one in LEFT
+    ],
+)
 def test_a_run_ends_as_it_should_whatever_its_worker_leaves(
     rehearse: Rehearse, words: Path, shell: Shell, left: str
 ) -> None:
@@ -83,7 +89,10 @@ def test_a_run_ends_as_it_should_whatever_its_worker_leaves(
 
 @pytest.mark.parametrize(
     "report",
-    [pytest.param(one, marks=() if one in {"a pipe", "nested"} else pytest.mark.slow) for one in REPORTS],
+    [
+        pytest.param(one, marks={"a pipe": (), "nested": pytest.mark.late}.get(one, pytest.mark.slow))
+        for one in REPORTS
+    ],
 )
 def test_a_report_that_is_none_is_not_counted_and_not_waited_for(
     rehearse: Rehearse, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, report: str
@@ -107,7 +116,14 @@ def test_a_report_that_is_none_is_not_counted_and_not_waited_for(
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("left", ["folders nested 3,000 deep", "a pipe in place of a file", "a hole"])
+@pytest.mark.parametrize(
+    "left",
+    [
+        "folders nested 3,000 deep",
+        pytest.param("a pipe in place of a file", marks=pytest.mark.late),
+        pytest.param("a hole", marks=pytest.mark.late),
+    ],
+)
 def test_ctrl_c_ends_a_run_that_meets_it(words: Path, tmp_path: Path, left: str) -> None:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')

@@ -121,6 +121,7 @@ def test_one_signal_saves_the_state_exits_130_and_tells_how_to_go_on(
 
 
 @pytest.mark.claude
+@pytest.mark.late
 def test_a_second_signal_ends_at_once_and_leaves_nothing(
     working: subprocess.Popen[str], repository: Path
 ) -> None:

@@ -133,6 +133,7 @@ def travelled(rehearse: Rehearse, journey: Journey | Stacks, callers: dict[str, 
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.late
 def test_a_finding_gets_from_the_reviewer_to_the_next_prompt_in_six_files_at_most(rehearse: Rehearse) -> None:
     words = f"The {MARK} is unused."
     found = {

@@ -15,24 +15,19 @@ from state.journal import events as e
 from state.outcome import Outcome
 
 Shell = Callable[..., str]
-# Those that every test run tries: the others with --slow.
-LIES_TRIED = {
-    ("python", "the failing test deleted"),
+# Those that every test run tries, those that CI tries after the suite; the others with --slow.
+IN_THE_SUITE = {
     ("perl", "a module that shadows the runner"),
-}
-HONEST_TRIED = {
-    ("javascript", "a suite that failed before"),
     ("python", "a test that the spec asks to change"),
 }
+LATE = {("python", "the failing test deleted"), ("javascript", "a suite that failed before")}
 LIES = [(one.name, lie) for one in CALCULATORS.values() for lie in one.lies]
 HONEST = [(one.name, kind) for one in CALCULATORS.values() for kind in one.honest]
 
 
-def cases(pairs: list[tuple[str, str]], tried: set[tuple[str, str]]) -> list[object]:
-    return [
-        pytest.param(*pair, id="-".join(pair), marks=() if pair in tried else pytest.mark.slow)
-        for pair in pairs
-    ]
+def cases(pairs: list[tuple[str, str]]) -> list[object]:
+    marks = dict.fromkeys(LATE, pytest.mark.late) | dict.fromkeys(IN_THE_SUITE, ())
+    return [pytest.param(*pair, id="-".join(pair), marks=marks.get(pair, pytest.mark.slow)) for pair in pairs]
 
 
 def calculator(
@@ -76,7 +71,7 @@ def assert_not_believed(done: Done, repository: Path, shell: Shell, head: str) -
     assert done.of(e.WorkDelivered) == []
 
 
-@pytest.mark.parametrize(("language", "lie"), cases(LIES, LIES_TRIED))
+@pytest.mark.parametrize(("language", "lie"), cases(LIES))
 def test_a_lie_about_the_tests_is_never_complete_and_moves_no_branch(
     rehearse: Rehearse, repository: Path, shell: Shell, language: str, lie: str
 ) -> None:
@@ -110,7 +105,7 @@ def test_nothing_done_ends_stuck(rehearse: Rehearse, repository: Path, shell: Sh
     assert_not_believed(runs(rehearse, claims=3), repository, shell, head)
 
 
-@pytest.mark.parametrize(("language", "kind"), cases(HONEST, HONEST_TRIED))
+@pytest.mark.parametrize(("language", "kind"), cases(HONEST))
 def test_honest_work_ends_as_it_should_and_is_never_stuck(
     rehearse: Rehearse, repository: Path, shell: Shell, language: str, kind: str
 ) -> None:

@@ -118,6 +118,7 @@ def assert_judged_again(done: Done) -> None:
     assert [file.path for file in size.files] == ["notes.txt", "test_a.py"]
 
 
+@pytest.mark.late
 def test_criteria_are_judged_by_their_evidence_again_on_the_work_with_the_users_commits(
     committing: Commits,
 ) -> None:

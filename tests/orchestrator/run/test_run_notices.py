@@ -106,6 +106,7 @@ async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
     assert "nothing goes on until" in notice["text"]
 
 
+@pytest.mark.late
 def test_a_notice_that_cannot_be_sent_changes_nothing_and_is_told_once(
     rehearse: Rehearse, repository: Path, resume: Callable[..., Done]
 ) -> None:
@@ -139,6 +140,7 @@ def test_an_address_that_cannot_be_used_is_named_before_anything_is_started(
     assert not list((repository / ".sq").glob("runs/*"))
 
 
+@pytest.mark.late
 def test_an_address_is_in_no_environment_of_an_agent_and_in_nothing_that_is_stored(
     rehearse: Rehearse, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

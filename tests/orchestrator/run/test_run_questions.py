@@ -204,6 +204,7 @@ def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
 
 
 @pytest.mark.claude
+@pytest.mark.late
 def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
     """What is offered to the model is read from its requests, not from our own list."""
     offered = {"tools_offered": ["Bash", "AskUserQuestion", "mcp__sq__task_complete"]}

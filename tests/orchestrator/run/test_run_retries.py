@@ -98,6 +98,7 @@ def test_refused_credentials_end_the_run_at_once_and_a_resume_goes_on(
     assert requests(again, "worker/notes/1") - asked == 1  # the claim
 
 
+@pytest.mark.late
 def test_an_api_that_stays_away_fails_the_run_with_the_cause_and_a_resume_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_f
     assert done.view.context.review_issues == []
 
 
+@pytest.mark.late
 def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehearse: Rehearse) -> None:
     """And no task is told another task's issues."""
     one = issue("one.txt", 1, "one is wrong", "mend one", task="one")

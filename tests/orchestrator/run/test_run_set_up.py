@@ -236,6 +236,7 @@ def test_worktrees_are_made_ready_by_their_lock_file_once_and_then_by_copies(
     assert not (done.folder / "ready").exists()
 
 
+@pytest.mark.late
 def test_a_step_that_fails_is_said_and_the_run_goes_on(
     rehearse: Rehearse, package: Path, shell: Shell
 ) -> None:

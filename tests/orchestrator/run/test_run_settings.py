@@ -51,6 +51,7 @@ def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take
 
 
 @pytest.mark.claude
+@pytest.mark.late
 def test_each_role_is_asked_with_the_model_and_the_effort_that_were_chosen_for_it(rehearse: Rehearse) -> None:
     chosen = {"planner": "opus:xhigh", "worker": "haiku", "reviewer": "haiku:low", "developer": "opus:max"}
     efforts = {"planner": "xhigh", "worker": "medium", "reviewer": "low", "developer": "max"}

@@ -71,10 +71,11 @@ def work_of(files: dict[str, str], *, claims: int) -> list[object]:
         pytest.param(
             "- Add half(n) to halves.py.\n- Add third(n).\n", {}, Outcome.UNVERIFIED, marks=pytest.mark.late
         ),
-        (
+        pytest.param(
             "- Implement `half(n)`, a stub so far in halves.py: it returns half of n.\n- Add third(n).\n",
             {"halves.py": STUB},
             Outcome.UNVERIFIED,
+            marks=pytest.mark.late,
         ),
         pytest.param(
             "- Add third(n).\n- shop.py calls half(n) as before.\n",
