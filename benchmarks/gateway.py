@@ -17,20 +17,26 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 
+from agents.gateway.forward.callers import CallerSession
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
 from state.records.calls import Usage
 from state.settings.presets import model_named
+from state.settings.records import Model
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 MODEL = model_named("opus")
 CALLS = 60
@@ -70,21 +76,30 @@ async def _asked(client: httpx2.AsyncClient, url: str, token: str, body: bytes) 
     return first * 1000, digest.hexdigest()
 
 
+@asynccontextmanager
+async def forwarded(
+    api: "ASGIApp", model: Model
+) -> AsyncIterator[tuple[str, CallerSession, httpx2.AsyncClient]]:
+    """Serve `api` behind a gateway. Yields its own address, a caller's pass through the gateway, a client."""
+    async with listening(api) as served, httpx2.AsyncClient(trust_env=False, timeout=60) as client:
+        upstream = Upstream(base_url=served.base_url, headers={"x-api-key": "benchmark"})
+        async with serve_forward(upstream, run_id="benchmark") as gateway:
+            with gateway.admit(("worker", "t1", "1"), model) as caller:
+                yield served.base_url, caller, client
+
+
 async def _measured(size: int) -> tuple[float, float, bool]:
     """Return the medians in milliseconds without and with the gateway, and whether all bytes were equal."""
     body, digests = _body(size), set[str]()
     times: dict[bool, list[float]] = {False: [], True: []}
-    async with listening(_api) as api, httpx2.AsyncClient(trust_env=False) as client:
-        upstream = Upstream(base_url=api.base_url, headers={"x-api-key": "benchmark"})
-        async with serve_forward(upstream, run_id="benchmark") as gateway:
-            with gateway.admit(("worker", "t1", "1"), MODEL) as caller:
-                for number in range(CALLS):
-                    for through in (False, True):
-                        url = caller.url if through else api.base_url
-                        took, digest = await _asked(client, url, caller.token, body)
-                        digests.add(digest)
-                        if number > CALLS // 10:  # connections are open then
-                            times[through].append(took)
+    async with forwarded(_api, MODEL) as (direct, caller, client):
+        for number in range(CALLS):
+            for through in (False, True):
+                url = caller.url if through else direct
+                took, digest = await _asked(client, url, caller.token, body)
+                digests.add(digest)
+                if number > CALLS // 10:  # connections are open then
+                    times[through].append(took)
     return statistics.median(times[False]), statistics.median(times[True]), len(digests) == 1
 
 

@@ -15,11 +15,10 @@ answer's last. The gateway shares the event loop with sq, so its cost to the oth
 The last line is JSON: the median and the 95th percentile over the questions, in milliseconds.
 """
 
-import json
-import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 import anyio
@@ -27,8 +26,8 @@ import click
 
 from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
 from agents.session.sdks import import_sdks
-from benchmarks.rehearsed import CallerClock, clocked_gateway, commit, git, own_home, run_of, worker_at
-from state.journal.store import Journal
+from benchmarks.figures import percentile, print_figures, print_spans
+from benchmarks.rehearsed import CallerClock, clocked_gateway, commit, exchanged, git, own_home, working
 from state.roles import Role
 
 if TYPE_CHECKING:
@@ -63,18 +62,13 @@ def main(questions: int) -> None:
 
 
 async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
-    repository, workspace, run_folder = (folder / name for name in ("repository", "workspace", "run"))
-    run_folder.mkdir()
+    repository, workspace = folder / "repository", folder / "workspace"
     commit(repository)
     git(repository, "worktree", "add", "--quiet", "--detach", str(workspace))
     async with clocked_gateway(_scenario(questions), folder) as (gateway, clock):
-        with Journal(run_folder) as journal:
-            run = run_of(journal, run_folder, gateway, workspace, folder)
-            async with worker_at(run, TASK, 1, workspace) as talk:
-                call = await talk.exchange(1, "Ask which colour, often.")
-            if failure := call.failure:
-                sys.exit(f"the Worker's session failed: {failure}")
-            answered = [one.answered for one in run.view.asks.values() if one.answered]
+        async with working(folder / "run", gateway, workspace, TASK, 1) as (run, talk):
+            await exchanged(talk, 1, "Ask which colour, often.")
+        answered = [one.answered for one in run.view.asks.values() if one.answered]
     if len(answered) != questions:
         sys.exit(f"{len(answered)} of {questions} questions were answered, so nothing was measured")
     return _round_trips(clock)
@@ -136,25 +130,16 @@ def _round_trips(clock: CallerClock) -> list[RoundTrip]:
 
 
 def _report(round_trips: list[RoundTrip]) -> None:
-    parts = {
-        "until the Developer is asked": [1000 * one.asking for one in round_trips],
-        "from the answer on": [1000 * one.answering for one in round_trips],
-        "the whole question": [1000 * one.whole for one in round_trips],
-    }
-    print(f"{'ms':<30} {'median':>8} {'95 %':>8} {'most':>8}")
-    for name, spans in parts.items():
-        print(f"{name:<30} {statistics.median(spans):8.1f} {_p95(spans):8.1f} {max(spans):8.1f}")
-    whole = parts["the whole question"]
-    result = {
-        "median_ms": round(statistics.median(whole), 2),
-        "p95_ms": round(_p95(whole), 2),
-        "questions": len(whole),
-    }
-    print(json.dumps(result))
-
-
-def _p95(spans: list[float]) -> float:
-    return sorted(spans)[max(0, -(-len(spans) * 95 // 100) - 1)]
+    whole = [1000 * one.whole for one in round_trips]
+    print_spans(
+        {
+            "until the Developer is asked": [1000 * one.asking for one in round_trips],
+            "from the answer on": [1000 * one.answering for one in round_trips],
+            "the whole question": whole,
+        }
+    )
+    figures = {"median_ms": round(median(whole), 2), "p95_ms": round(percentile(whole, 95), 2)}
+    print_figures({**figures, "questions": len(whole)})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ requests, or nothing is reported. `requests_per_turn_saved` are the requests tha
 with one bare session without it, which is not timed.
 """
 
-import json
 import sys
 import time
 from collections import Counter
@@ -39,10 +38,10 @@ from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
-from benchmarks.rehearsed import clocked_gateway, commit, own_home, run_of, worker_at
+from benchmarks.figures import print_figures
+from benchmarks.rehearsed import clocked_gateway, commit, exchanged, own_home, working
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from state.journal.events import IterationMeasured
-from state.journal.store import Journal
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 
@@ -183,20 +182,15 @@ async def _through_sq(bench: Bench, pair: int) -> SideTiming:
     """Do the work of a run in the iterations of an attempt."""
     workspace = await _workspace(bench, f"sq-{pair}")
     run_folder = bench.folder / f"run-{pair}"
-    run_folder.mkdir()
-    with Journal(run_folder) as journal:
-        began = time.perf_counter()
-        run = run_of(journal, run_folder, bench.gateway, bench.repository, workspace.parent)
-        async with worker_at(run, TASK, pair, workspace, tree=await snapshot(workspace)) as talk:
+    began = time.perf_counter()
+    async with working(run_folder, bench.gateway, workspace, TASK, pair) as (run, talk):
 
-            async def exchange(number: int) -> None:
-                call = await talk.exchange(number + 1, _prompt(number), iteration=number)
-                if failure := call.failure:
-                    sys.exit(f"sq's session failed: {failure}")
-                tree = await snapshot(workspace)
-                run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
+        async def exchange(number: int) -> None:
+            await exchanged(talk, number + 1, _prompt(number), iteration=number)
+            tree = await snapshot(workspace)
+            run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
 
-            timing = await _timed(exchange, bench.exchanges, began)
+        timing = await _timed(exchange, bench.exchanges, began)
     _look(workspace, bench.exchanges)
     return timing
 
@@ -283,7 +277,7 @@ def _report(measured: Measured, exchanges: int) -> None:
         "exchanges": exchanges,
         "pairs": len(timings),
     }
-    print(json.dumps(result))
+    print_figures(result)
 
 
 def _ms(seconds: float, count: int = 1) -> float:
