@@ -17,10 +17,10 @@ The last line is JSON with these figures and their parts.
 
 import gc
 import heapq
-import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ from statistics import mean, median
 
 import click
 
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import Callers, agreeing, calls, own_home, rehearse, reports, request_for
 from benchmarks.view_processes import made_run
 from orchestrator.run.machine import next_moves
@@ -77,10 +78,7 @@ def main(only: str, tasks: int, reply_s: float, pairs: int, graphs: int, events:
             figures |= _measure_schedule(graphs)
         if "makespan" in asked:
             figures |= _measure_makespan(folder, tasks, reply_s, pairs)
-    print(f"{'figure':<20} {'value':>10}")
-    for name, value in figures.items():
-        print(f"{name:<20} {value:>10}")
-    print(json.dumps(figures))
+    print_figures(figures)
 
 
 # --- runs with one task and with many -----------------------------------------------------------------------
@@ -94,19 +92,19 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
     for pair in range(pairs):
         ones.append(_timed_run(folder / f"one-{pair}", 1, places=tasks, reply_s=reply_s))
         manys.append(_timed_run(folder / f"many-{pair}", tasks, places=tasks, reply_s=reply_s))
-    return {
-        "makespan_ratio": round(
-            median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True)), 3
-        ),
-        "one_s": round(median(run.tasks for run in ones), 2),
-        "many_s": round(median(run.tasks for run in manys), 2),
-        "one_wall_s": round(median(run.wall for run in ones), 2),
-        "many_wall_s": round(median(run.wall for run in manys), 2),
-        "one_cpu_s": round(median(run.cpu for run in ones), 2),
-        "many_cpu_s": round(median(run.cpu for run in manys), 2),
-        "tasks": tasks,
-        "cpus": os.cpu_count() or 1,
+    ratio = median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True))
+    sides = {"one": ones, "many": manys}
+    spans: dict[str, Callable[[RunTiming], float]] = {
+        "s": lambda run: run.tasks,
+        "wall_s": lambda run: run.wall,
+        "cpu_s": lambda run: run.cpu,
     }
+    seconds = {
+        f"{side}_{span}": round(median(map(of, runs)), 2)
+        for span, of in spans.items()
+        for side, runs in sides.items()
+    }
+    return {"makespan_ratio": round(ratio, 3), **seconds, "tasks": tasks, "cpus": os.cpu_count() or 1}
 
 
 def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
