@@ -20,7 +20,6 @@ import heapq
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -30,7 +29,7 @@ import click
 
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import Callers, agreeing, calls, own_home, rehearse, reports, request_for
-from benchmarks.view_processes import made_run
+from benchmarks.watching import made_run
 from orchestrator.run.machine import next_moves
 from state.journal import events as e
 from state.journal.events.tasks import Stage, TaskView
@@ -94,14 +93,10 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
         manys.append(_timed_run(folder / f"many-{pair}", tasks, places=tasks, reply_s=reply_s))
     ratio = median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True))
     sides = {"one": ones, "many": manys}
-    spans: dict[str, Callable[[RunTiming], float]] = {
-        "s": lambda run: run.tasks,
-        "wall_s": lambda run: run.wall,
-        "cpu_s": lambda run: run.cpu,
-    }
+    spans = {"s": "tasks", "wall_s": "wall", "cpu_s": "cpu"}
     seconds = {
-        f"{side}_{span}": round(median(map(of, runs)), 2)
-        for span, of in spans.items()
+        f"{side}_{name}": round(median(getattr(run, span) for run in runs), 2)
+        for name, span in spans.items()
         for side, runs in sides.items()
     }
     return {"makespan_ratio": round(ratio, 3), **seconds, "tasks": tasks, "cpus": os.cpu_count() or 1}
@@ -235,8 +230,7 @@ def _measure_journal(folder: Path, events: int, appends: int) -> dict[str, float
 
 def _made(state: Path, events: int) -> Path:
     """Write an invented run of so many events, and return its folder."""
-    run = made_run(state, events=events)
-    return run.state / "runs" / run.run_id
+    return made_run(state, events=events).folder
 
 
 def _reading(folder: Path) -> tuple[float, float]:

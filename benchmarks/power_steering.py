@@ -10,8 +10,8 @@ answers each request after `--model-s` seconds.
   (`wall_late_begin_s`). The others wait until the answer to the first call begins, so the latter takes two
   answers.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
-  part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when the
-  first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
+  part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
+  the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
 - Facts: the median of five times to read a transcript of 10,000 entries (7 MB), extract its facts, and put it
   in words for the judge.
 - State: `SteeringStore.count_block` (lock, read, temporary file, fsync, read back, replace, fsync of the
