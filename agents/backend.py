@@ -15,11 +15,10 @@ from agents.ask.port import Asker
 from agents.caller import Caller
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
-from agents.session.cli_settings import CommandSandbox
+from agents.session.cli_settings import CommandSandbox, SessionTelemetry
 from agents.session.exchange import OpenTransport, SandboxAround, SessionSpec, SessionStart
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX, Policy
 from agents.session.tools import SignalTool
-from agents.session.tracing import SessionTelemetry
 from state.roles import ROLES, Role
 from state.safe_paths import read_inside
 from state.settings.records import Model, Settings

@@ -12,10 +12,9 @@ from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
-from agents.session.cli_settings import CommandSandbox
+from agents.session.cli_settings import NAMES, CommandSandbox, SessionTelemetry
 from agents.session.exchange import OpenTransport
 from agents.session.sandbox import SandboxWalls
-from agents.session.tracing import NAMES, SessionTelemetry
 from state.secrets import secret_names
 from state.settings.integrations import Telemetry
 from state.settings.records import Settings

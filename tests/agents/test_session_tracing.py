@@ -12,7 +12,7 @@ from agents.gateway.forward.callers import Callers
 from agents.make import make_platform
 from agents.process.containment import Containment
 from agents.process.sandbox.policy import no_boundary
-from agents.session.tracing import NAMES, SessionTelemetry
+from agents.session.cli_settings import NAMES, SessionTelemetry
 from state.ids import conversation_key, traceparent
 from state.roles import Role
 from state.settings.integrations import Integrations, Telemetry
