@@ -24,7 +24,7 @@ from agents.caller import Caller
 from agents.roles.judge import judge_ask
 from agents.transcript.read import read_transcript
 from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, figures_of, load_labelled
-from orchestrator.cli.gate.command import judge_model
+from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge

@@ -63,7 +63,7 @@ from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_wor
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
-from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
+from orchestrator.run.record import EvidenceSources, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
 from orchestrator.run.tasks.completion import check_completion
@@ -387,7 +387,7 @@ def _run(
 
 
 def composed(
-    recorder: Record,
+    recorder: Recorder,
     folder: Path,
     platform: Platform,
     workspaces: Worktrees | Checkout,

@@ -13,7 +13,7 @@ from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from orchestrator.cli.gate.command import usage_of
+from orchestrator.cli.gate.check import usage_of
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.store import SteeringStore
 from state.roles import Role

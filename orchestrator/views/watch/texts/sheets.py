@@ -8,7 +8,7 @@ from orchestrator.views.models.decisions import decision_lines, decisions_of
 from orchestrator.views.models.timeline import Bar, Timeline, TimelineLane, timeline
 from orchestrator.views.models.why import why_not
 from orchestrator.views.screen import cell
-from orchestrator.views.watch.snapshot import Snapshot
+from orchestrator.views.watch.following import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, text_of
 from orchestrator.views.words import duration
 from state.journal.events.tasks import Stage

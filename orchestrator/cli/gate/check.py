@@ -1,0 +1,125 @@
+"""Examines one session for `sq gate check`, and sums up all of a project for `sq gate usage`."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.session.permissions import rule_names
+from agents.transcript.read import TranscriptError, read_transcript
+from agents.transcript.records import Transcript
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.evidence import SessionEvidence
+from orchestrator.gates.power_steering.examination import Examination
+from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.usage import SteeringUsage, usage_in
+from orchestrator.gates.session_state.diagnostics import (
+    DEFAULT_FOLDER,
+    SteeringSettings,
+    sessions_folder,
+    top_of,
+)
+from orchestrator.gates.session_state.sessions import session_folders
+from orchestrator.gates.session_state.store import FOR_GOOD, SteeringStore
+from state.errors import UsageError
+from state.roles import Role
+from state.settings.config import load_config
+from state.settings.records import Model
+
+_WHAT_TO_NAME = "Name the .jsonl file of a session, as they are in ~/.claude/projects/FOLDER/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The result. `waits` says why the session is not judged, or is "" if it is.
+
+    `project` is the one whose considerations were asked. None: the session's folder is not on this machine.
+    """
+
+    examination: Examination
+    waits: str
+    project: Path | None
+    worked_in: str
+    left_out: tuple[str, ...]
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether nothing holds the session."""
+        return bool(self.waits) or self.examination.decision.allows
+
+
+async def check_session(path: Path, *, rules_only: bool, project: Path | None) -> Checked:
+    """Examine a session by the considerations of `project`, else of the session's own project."""
+    read = session_in(path)
+    home = top_of(project) if project else _project_of(read)
+    evidence = SessionEvidence(transcript=read, facts=facts_of(read), project=home)
+    loaded = load_considerations(home)
+    waits = _switched_off(home, read.session_id) or waiting_for(evidence)
+    async with judge_here(judge_model(home), os.environ, rules_only=rules_only or bool(waits)) as judge:
+        return Checked(
+            examination=await examine(evidence, loaded.considerations, judge, RULES),
+            waits=waits,
+            project=home,
+            worked_in=read.cwd,
+            left_out=loaded.problems,
+        )
+
+
+def session_in(path: Path) -> Transcript:
+    """Read the session in a transcript.
+
+    Raises:
+        UsageError: there is no file, or it is a folder, or holds no session of Claude Code.
+    """
+    asked = f"{path} cannot be checked"
+    if path.is_dir():
+        raise UsageError(f"{asked}: it is a folder. {_WHAT_TO_NAME}")
+    try:
+        found = read_transcript(path) if path.is_file() else None
+    except TranscriptError as error:
+        raise UsageError(f"{asked}: {error}") from error
+    if found is None:
+        what = "it is no plain file" if path.exists() else "there is no such file"
+        raise UsageError(f"{asked}: {what}; {_WHAT_TO_NAME}")
+    if not found.turns:
+        what = "it is empty" if not path.stat().st_size else "nothing in it is a conversation of Claude Code"
+        raise UsageError(f"{asked}: {what}; {_WHAT_TO_NAME}")
+    return found
+
+
+def usage_of(project: Path) -> SteeringUsage:
+    """The usage in a project, from the diagnostics of all its sessions."""
+    return usage_in(_folders(project))
+
+
+def judge_model(project: Path | None) -> Model:
+    """The judge's model in the project's settings."""
+    return load_config(project, os.environ, rules=rule_names()).settings.models[Role.JUDGE]
+
+
+def _project_of(read: Transcript) -> Path | None:
+    """The top of the project that a session worked in. None if it is not on this machine."""
+    folder = Path(read.cwd) if read.cwd else None
+    return top_of(folder) if folder and folder.is_dir() else None
+
+
+def _switched_off(project: Path | None, session: str) -> str:
+    if project is None or not (os.environ.get("SQ_PS_STATE_DIR") or (project / DEFAULT_FOLDER).is_dir()):
+        return ""
+    until = SteeringStore.of_project(project, session).disabled_until()
+    if until is None:
+        return ""
+    return "power steering is switched off" + (
+        f" until {until:%Y-%m-%d %H:%M} UTC" if until < FOR_GOOD else ""
+    )
+
+
+def _folders(project: Path) -> Iterator[Path]:
+    settings = SteeringSettings.of(os.environ)
+    if settings.diagnostic_log_dir:  # one log of all sessions
+        yield settings.diagnostic_log_dir
+        return
+    yield from session_folders(sessions_folder(project, settings))
