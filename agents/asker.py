@@ -12,7 +12,7 @@ from agents.ask.port import Asker
 from agents.backend import SANDBOXES, Claude
 from agents.caller import Caller
 from agents.process.containment import Containment
-from agents.session.sandbox import write_launcher
+from agents.process.launcher import write_launcher
 from state.roles import Role
 from state.secrets import secret_names
 

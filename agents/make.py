@@ -7,12 +7,12 @@ from pathlib import Path
 
 from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
-from agents.backend import Claude, Platform, one_per_processor
+from agents.backend import NAMES, Claude, Platform, SessionTelemetry, one_per_processor
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
-from agents.session.cli_settings import NAMES, CommandSandbox, SessionTelemetry
+from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import OpenTransport
 from agents.session.sandbox import SandboxWalls
 from state.secrets import secret_names

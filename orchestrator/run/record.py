@@ -14,9 +14,8 @@ import anyio
 
 from agents.backend import Platform
 from orchestrator.run.ports import Commands, Integration, Places, ScratchWorktree
-from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, VerificationFinished
+from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
-from state.journal.recorder import Recorder
 from state.journal.view import RunView
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
@@ -32,6 +31,31 @@ class ScratchWorktrees:
     free: list[Path] = field(default_factory=list)
     made: int = 0
     base_keys: set[str] = field(default_factory=set)
+
+
+class Record(Protocol):
+    """The events of a run and the view that follows from them (`state.journal.recorder`)."""
+
+    @property
+    def view(self) -> RunView:
+        """The view after the newest event."""
+        ...
+
+    def record(self, *events: Event) -> None:
+        """Store events, all or none, and apply them to the view.
+
+        Raises:
+            JournalError: they could not be stored.
+        """
+        ...
+
+    def for_model(self, text: str) -> str:
+        """Return a text as a model may read it: without known secrets."""
+        ...
+
+    def read(self) -> list[Stored]:
+        """Return all events, in order."""
+        ...
 
 
 class Verify(Protocol):
@@ -79,7 +103,7 @@ class EvidenceSources:
 class Run:
     """Record, view and means of one run."""
 
-    recorder: Recorder
+    recorder: Record
     folder: Path
     platform: Platform
     places: Places

@@ -15,10 +15,10 @@ from agents.api_key import ApiKey
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
 from agents.session.exchange import SessionSpec, SessionStart
 from agents.session.permissions import Policy
-from agents.session.sandbox import write_launcher
 from agents.session.tools import SIGNALS
 from state.roles import ROLES, Role
 from state.settings.presets import model_named

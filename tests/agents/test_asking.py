@@ -22,8 +22,8 @@ from agents.caller import Caller
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
 from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
-from agents.session.sandbox import write_launcher
 from state.errors import UsageError
 from state.records.calls import CallEnd, Usage
 from state.roles import Role

@@ -15,8 +15,8 @@ import claude_agent_sdk
 import pytest
 
 from agents.process.containment import Containment, LastWords, contained, detect_containment
+from agents.process.launcher import write_launcher
 from agents.process.tree import run_command
-from agents.session.sandbox import write_launcher
 from state.errors import UsageError
 
 PARENT = Path(__file__).with_name("process_parent.py")

@@ -15,7 +15,7 @@ from language.event_strategies import legal_runs
 from language.large_runs import _rows as rows_of
 from language.large_runs import many_events, twelve_tasks, write
 
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page import pages

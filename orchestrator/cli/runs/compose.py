@@ -30,7 +30,6 @@ from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
-from orchestrator.cli.runs.left_files import log_to
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
 from orchestrator.cli.runs.request import (
@@ -51,7 +50,7 @@ from orchestrator.git.repository import Repository, base_commit, find_repository
 from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
-from orchestrator.run.event_log import log_event
+from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
@@ -63,11 +62,11 @@ from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_wor
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
-from orchestrator.run.record import EvidenceSources, Run, settings_of
+from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
 from orchestrator.run.tasks.completion import check_completion
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
@@ -387,7 +386,7 @@ def _run(
 
 
 def composed(
-    recorder: Recorder,
+    recorder: Record,
     folder: Path,
     platform: Platform,
     workspaces: Worktrees | Checkout,

@@ -32,7 +32,7 @@ def command(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         say(f"The demo makes a small repository in {folder}")
 
     from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.left_files import FilesAtEnd
+    from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 
     look = options.look_of(as_json=as_json, plain=plain)

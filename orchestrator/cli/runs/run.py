@@ -71,7 +71,7 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.left_files import FilesAtEnd
+    from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 
     request = RunRequest(
@@ -137,7 +137,7 @@ def resume(
     here apply from now on: `sq config show RUN` shows all of them with their times.
     """
     from orchestrator.cli.runs.compose import run_again
-    from orchestrator.cli.runs.left_files import FilesAtEnd
+    from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import GoOn, RunEnvironment
 
     folder = options.run_folder_of(run, state_dir)

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime
 
-from orchestrator.views.models.timeline import Timeline, TimelineLane
+from orchestrator.views.models.lanes import Timeline, TimelineLane
 from orchestrator.views.words import duration
 from state.roles import Role
 

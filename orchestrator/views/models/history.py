@@ -1,6 +1,5 @@
 """The past of a run that its current state no longer holds: attempts, stages, calls and commands."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +7,6 @@ from enum import StrEnum
 from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.events.tasks import Stage
-from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.records.calls import CallEnd
 
@@ -205,22 +203,3 @@ def _stages_touched(view: RunView, event: Event) -> list[str]:
         return list(view.tasks)
     task_id = view.task_of(event)
     return [task_id] if task_id else []
-
-
-class RunStory(RunFacts):
-    """The fold of a run for views. It holds nothing that is not in the journal.
-
-    Events of the kind `MessageReceived` may be left out: then only the present actions of agents are unknown.
-    """
-
-    __slots__ = ()
-
-    def add(self, stored: Stored) -> None:
-        """Add one more event, the next of the journal."""
-        apply(self.view, stored)
-        self.history.apply(self.view, stored)
-
-    def add_all(self, events: Iterable[Stored]) -> None:
-        """Add several events."""
-        for stored in events:
-            self.add(stored)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.story import lines_of
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored

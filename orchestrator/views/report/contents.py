@@ -7,8 +7,8 @@ from orchestrator.views.models.conclusions import FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
-from orchestrator.views.models.timeline import Timeline
 from orchestrator.views.models.work import TaskPart
 from state.hidden import visible
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.html.fitting import LIMITS, ReportLimits
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState, summary_of
 from orchestrator.views.models.work import WorkChanges, read_work, recorded_work, within
 from orchestrator.views.report.building import report_of

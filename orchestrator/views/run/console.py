@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from agents.concurrency import task_group
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import activity
 from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.spending import spending_of

@@ -1,36 +1,16 @@
 """A run as `sq watch` follows it: read from its journal, kept current, and as it was at any earlier event."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
-from orchestrator.views.models.history import RunFacts, RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.story import lines_of
+from orchestrator.views.watch.snapshot import EventLines, Snapshot
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active, journal_file
 
 _WITHOUT = (MessageReceived,)
-
-
-@dataclass(frozen=True, slots=True)
-class EventLines:
-    """The lines of one event in the story of a run."""
-
-    seq: int
-    at: datetime
-    task_id: str
-    lines: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Snapshot:
-    """A run at one moment: the newest, or that of an earlier event. `seq` is the place of its last event."""
-
-    story: RunFacts
-    told: list[EventLines] = field(default_factory=list)
-    seq: int = 0
 
 
 class Following:

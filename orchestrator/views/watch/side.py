@@ -10,8 +10,8 @@ from textual.containers import Vertical
 from orchestrator.git.changes import changes_between, is_hash, shown_patch
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
-from orchestrator.views.watch.following import Following, Snapshot
 from orchestrator.views.watch.panel import Panel
+from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line
 from orchestrator.views.watch.texts import stream, tabs
 from state.errors import GitError
@@ -29,7 +29,7 @@ _OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: 
 class Side(Vertical):
     """Shows a task at a moment. `task_id` is "" for the run as a whole."""
 
-    def __init__(self, following: Following, moment: Snapshot) -> None:
+    def __init__(self, following: WatchedRun, moment: Snapshot) -> None:
         """Make the half.
 
         Args:

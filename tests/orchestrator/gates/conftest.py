@@ -15,8 +15,8 @@ from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.process.containment import detect_containment
+from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
-from agents.session.sandbox import write_launcher
 from orchestrator.gates.power_steering.judging import judge_all
 
 

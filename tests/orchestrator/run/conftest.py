@@ -17,7 +17,7 @@ from language.scripted_claude import ScriptedClaude
 from agents.session.exchange import OpenTransport
 from agents.session.sdks import import_sdks
 from orchestrator.cli.runs.compose import run_again, run_new
-from orchestrator.cli.runs.left_files import FilesAtEnd
+from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome

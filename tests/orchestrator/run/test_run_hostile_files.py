@@ -16,8 +16,8 @@ from language.scripted import SPEC, Rehearse, call, completes, passes, says, who
 
 from orchestrator.views.models.conclusions import Urgency
 from orchestrator.views.models.gaps import RUNS_LATER
-from orchestrator.views.models.history import RunStory
 from orchestrator.views.models.points import attention
+from orchestrator.views.models.story import RunStory
 from state.journal import events as e
 from state.outcome import Outcome
 from state.safe_paths import remove_tree

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.report.reading import RunRead

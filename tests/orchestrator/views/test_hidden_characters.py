@@ -30,7 +30,7 @@ from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
 from orchestrator.views.gates.steering import consideration_lines, examination_lines, usage_lines
 from orchestrator.views.models.decisions import decision_lines, decisions_of
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of, overview_lines

@@ -18,8 +18,8 @@ from reports import Page, read, web
 from orchestrator.views.html.fitting import path_remover
 from orchestrator.views.models.conclusions import Urgency
 from orchestrator.views.models.criteria import criteria_of
-from orchestrator.views.models.history import RunStory
 from orchestrator.views.models.points import attention
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.work import read_work
 from orchestrator.views.report.rendering import Format, rendered
 from state.journal import events as e

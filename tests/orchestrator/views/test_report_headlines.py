@@ -12,7 +12,7 @@ from reports import Page, read, web
 
 from orchestrator.views.models.criteria import CriterionState as Criterion
 from orchestrator.views.models.criteria import criteria_of
-from orchestrator.views.models.history import RunStory
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
 from orchestrator.views.report.headline import headline_of
 from orchestrator.views.report.rendering import Format, ending, rendered

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language.event_strategies import legal_runs, started, stored, task
 
-from orchestrator.views.models.history import RunStory
 from orchestrator.views.models.spend import spending
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import Group
 from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.timeline import timeline

@@ -5,10 +5,11 @@ from datetime import datetime
 from rich.cells import set_cell_size
 
 from orchestrator.views.models.decisions import decision_lines, decisions_of
-from orchestrator.views.models.timeline import Bar, Timeline, TimelineLane, timeline
+from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
+from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
 from orchestrator.views.screen import cell
-from orchestrator.views.watch.following import Snapshot
+from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, text_of
 from orchestrator.views.words import duration
 from state.journal.events.tasks import Stage

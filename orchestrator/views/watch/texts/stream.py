@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from orchestrator.views.watch.following import EventLines, Following, Snapshot
 from orchestrator.views.watch.panel import MOST_LINES
+from orchestrator.views.watch.snapshot import EventLines, Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line, text_of
 from orchestrator.views.words import time_of_day, tool_call
 from state.journal.events import MessageReceived, Stored
@@ -14,7 +14,7 @@ _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines
 
 
-def stream(following: Following, moment: Snapshot, task_id: str, most: int = MOST_LINES) -> list[ScreenLine]:
+def stream(following: WatchedRun, moment: Snapshot, task_id: str, most: int = MOST_LINES) -> list[ScreenLine]:
     """Return the newest lines of a task, oldest first, of at most so many messages. "" is the whole run."""
     messages = following.messages(moment, task_id, most)
     told = [one for one in moment.told if one.task_id == task_id]

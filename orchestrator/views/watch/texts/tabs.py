@@ -7,7 +7,7 @@ from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import COMMAND, Described, Place, Tone
 from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
-from orchestrator.views.watch.following import Snapshot
+from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, line, text_of
 from orchestrator.views.words import subject_of, time_of_day
 from state.journal import events as e

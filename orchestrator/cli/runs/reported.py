@@ -1,0 +1,48 @@
+"""The report that each end of a run leaves in its folder. A failure to write it changes nothing."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from orchestrator.cli.version import sq_version
+from orchestrator.views.run.look import Look, LookMode
+from orchestrator.views.screen import say
+from state.atomic_files import replace_file
+
+log = structlog.get_logger(__name__)
+
+REPORT, SUMMARY = "report.html", "summary.json"
+
+
+class FilesAtEnd:
+    """Leaves `report.html` and `summary.json` in a run's folder."""
+
+    async def leave(self, run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
+        """As `EndReport`. `redact` takes known secrets out of the diffs of the work."""
+        from orchestrator.views.report.reading import read_run  # only at the end: it renders templates
+        from orchestrator.views.report.rendering import Format, ending, rendered
+
+        try:
+            run = await read_run(run_folder, redact=redact, active=False)
+            version = sq_version()
+            text = rendered(run, Format.HTML, version=version)
+            replace_file(run_folder / REPORT, text.encode(errors="backslashreplace"), sync=False)
+            short = ending(run.report(version), version)
+            replace_file(run_folder / SUMMARY, short.encode(errors="backslashreplace"), sync=False)
+        except Exception as error:  # noqa: BLE001  whatever it is, the run has its outcome
+            log.warning("report_not_written", error=repr(error))
+            say(f"the report could not be written: {error}", error=True)
+            return
+        self.tell(run_folder, look)
+
+    def tell(self, run_folder: Path, look: Look) -> None:
+        """As `EndReport`. With JSON it prints no path, because JSON shows events alone."""
+        file = run_folder / REPORT
+        if look.mode is LookMode.JSON or not file.is_file():
+            return
+        try:
+            say(f"report: {file}")
+        except BrokenPipeError:  # the reader has gone (`sq run … | head`)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
