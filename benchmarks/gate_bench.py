@@ -23,8 +23,7 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.roles.judge import judge_ask
 from agents.transcript.read import read_transcript
-from benchmarks.gate_figures import Examined, Figures, Row, Share, figures_of
-from benchmarks.gate_sessions import Labelled, load_labelled
+from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, figures_of, load_labelled
 from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
 from orchestrator.gates.power_steering.evidence import SessionEvidence

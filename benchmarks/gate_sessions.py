@@ -1,20 +1,26 @@
-"""Labelled sessions, packed: a part is `PART.jsonl.xz`, with the labels of its sessions in `PART.yaml`.
+"""Labelled sessions, and how many good and bad ones power steering holds.
 
-Each line of the packed file is a session: its `name`, its `transcript` as Claude Code wrote it, and the
-transcripts of its `subagents` by the names of their files.
+A part is packed as `PART.jsonl.xz`, with the labels of its sessions in `PART.yaml`. Each line of the packed
+file is a session: its `name`, its `transcript` as Claude Code wrote it, and those of its `subagents`.
+
+A session is bad if a blocker is unmet. Considerations that a label calls disputed do not count for it.
 """
 
 import lzma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import sqrt
 from pathlib import Path
+from statistics import NormalDist
 
 import msgspec
 import yaml
 
-from orchestrator.gates.power_steering.considerations import SessionType
+from orchestrator.gates.power_steering.considerations import Consideration, SessionType, Severity
+from orchestrator.gates.power_steering.examination import Examination
 from state.errors import UsageError
+from state.verdicts import CheckResult, Source
 
 PACKED = ".jsonl.xz"
 
@@ -138,3 +144,166 @@ def _labels(file: Path, known: frozenset[str]) -> dict[str, Label]:
         if both := [id_ for id_ in label.disputed if id_ in label.unmet]:
             raise ValueError(f"{name}: both unmet and disputed: {', '.join(both)}")
     return labels
+
+
+# --- figures --------------------------------------------------------------------------------------------
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`count` of `total`, with the interval of the true share at 95 % confidence (Wilson)."""
+
+    count: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """The share from 0 to 1. It is 0 if `total` is 0."""
+        return self.count / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the interval, 0 and 1 if `total` is 0."""
+        if not self.total:
+            return 0.0, 1.0
+        z = NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
+        middle = self.share + z * z / (2 * self.total)
+        spread = z * sqrt(self.share * (1 - self.share) / self.total + (z / (2 * self.total)) ** 2)
+        scale = 1 + z * z / self.total
+        return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A labelled session with its examination. `waits`: why the gate would let it stop without a look."""
+
+    labelled: Labelled
+    examination: Examination
+    waits: str
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the gate would hold the session."""
+        return not self.waits and not self.examination.decision.allows
+
+    @property
+    def answers(self) -> Mapping[str, CheckResult]:
+        """The results that count, by consideration."""
+        results = {one.consideration_id: one for one in self.examination.results}
+        return {id_: one for id_, one in results.items() if self.labelled.counts(id_)}
+
+    @property
+    def unmet(self) -> frozenset[str]:
+        """The considerations that the label calls unmet."""
+        return frozenset(filter(self.labelled.counts, self.labelled.label.unmet))
+
+    @property
+    def called_unmet(self) -> frozenset[str]:
+        """The considerations that the judge or a rule calls unmet."""
+        return frozenset(id_ for id_, one in self.answers.items() if not one.satisfied)
+
+    def shows(self, ids: Iterable[str]) -> bool:
+        """Whether one of these is unmet and rules can see it."""
+        return any(id_ in self.unmet and self.labelled.label.unmet[id_].visible_to_rules for id_ in ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The counts of one consideration.
+
+    `right`: of the answers that call it unmet, those that the labels confirm. `found`: of the sessions in
+    which it is unmet, those in which that was said.
+    """
+
+    id: str
+    severity: Severity
+    asked: int
+    decided: int
+    right: Share
+    found: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of some sessions. `wrong` has the errors on each session, by its name.
+
+    `announced_held`: of the sessions that end by announcing the agent's own next step, those that are held.
+    `agreement`: of the judge's answers, those that the labels confirm. `not_answered`: how often the judge
+    was asked and gave no answer.
+    """
+
+    sessions: int
+    rows: tuple[Row, ...]
+    good_held: Share
+    bad_held: Share
+    visible_held: Share
+    announced_held: Share
+    types: Share
+    agreement: Share
+    not_answered: int
+    cost_usd: float
+    wrong: Mapping[str, tuple[str, ...]]
+
+
+def figures_of(
+    examined: Sequence[Examined], considerations: Sequence[Consideration], *, judged: bool
+) -> Figures:
+    """The figures of these sessions. `judged`: a judge was asked."""
+    blockers = {one.id for one in considerations if one.severity is Severity.BLOCKER}
+    bad = [one for one in examined if blockers & one.unmet]
+    by_judge = [
+        (one, answer) for one in examined for answer in one.answers.values() if answer.source is Source.JUDGE
+    ]
+    wrong = {one.labelled.name: tuple(_wrong(one, blockers)) for one in examined}
+    return Figures(
+        sessions=len(examined),
+        rows=tuple(_row(one, examined) for one in considerations if one.enabled),
+        good_held=_share(one.is_held for one in examined if not blockers & one.unmet),
+        bad_held=_share(one.is_held for one in bad),
+        visible_held=_share(one.is_held for one in bad if one.shows(blockers)),
+        announced_held=_share(one.is_held for one in examined if one.labelled.label.announced),
+        types=_share(one.examination.session_type is one.labelled.label.session_type for one in examined),
+        agreement=_share(_agrees(one, answer) for one, answer in by_judge),
+        not_answered=sum(len(one.answers) for one in examined) - len(by_judge) if judged else 0,
+        cost_usd=sum(one.examination.cost_usd for one in examined),
+        wrong={name: errors for name, errors in wrong.items() if errors},
+    )
+
+
+def _row(consideration: Consideration, examined: Sequence[Examined]) -> Row:
+    id_ = consideration.id
+    asked = [one for one in examined if id_ in one.answers]
+    return Row(
+        id=id_,
+        severity=consideration.severity,
+        asked=len(asked),
+        decided=sum(one.answers[id_].source is not Source.NOT_CHECKED for one in asked),
+        right=_share(id_ in one.unmet for one in examined if id_ in one.called_unmet),
+        found=_share(id_ in one.called_unmet for one in examined if id_ in one.unmet),
+    )
+
+
+def _agrees(one: Examined, answer: CheckResult) -> bool:
+    return answer.satisfied == (answer.consideration_id not in one.unmet)
+
+
+def _wrong(one: Examined, blockers: set[str]) -> Iterator[str]:
+    label = one.labelled.label
+    if one.is_held != bool(blockers & one.unmet):
+        waits = f": {one.waits}" if one.waits else ""
+        yield "held, and it is good" if one.is_held else f"let go, and it is bad{waits}"
+    for id_ in sorted(one.called_unmet - one.unmet):
+        answer = one.answers[id_]
+        yield f"{id_}: labelled met, called unmet: {answer.reason} [{answer.evidence}]"
+    for id_ in sorted(one.unmet - one.called_unmet):
+        why = one.answers[id_].reason if id_ in one.answers else "not asked"
+        yield f"{id_}: labelled unmet, not called so: {why}"
+    if one.examination.session_type is not label.session_type:
+        yield f"type {one.examination.session_type}, not {label.session_type}"
+
+
+def _share(events: Iterable[bool]) -> Share:
+    all_ = list(events)
+    return Share(count=sum(all_), total=len(all_))

@@ -17,20 +17,27 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 
+from agents.gateway.forward.callers import CallerSession
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
+from benchmarks.figures import print_figures
 from state.records.calls import Usage
 from state.settings.presets import model_named
+from state.settings.records import Model
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 MODEL = model_named("opus")
 CALLS = 60
@@ -70,21 +77,30 @@ async def _asked(client: httpx2.AsyncClient, url: str, token: str, body: bytes) 
     return first * 1000, digest.hexdigest()
 
 
+@asynccontextmanager
+async def forwarded(
+    api: "ASGIApp", model: Model
+) -> AsyncIterator[tuple[str, CallerSession, httpx2.AsyncClient]]:
+    """Serve `api` behind a gateway. Yields its own address, a caller's pass through the gateway, a client."""
+    async with listening(api) as served, httpx2.AsyncClient(trust_env=False, timeout=60) as client:
+        upstream = Upstream(base_url=served.base_url, headers={"x-api-key": "benchmark"})
+        async with serve_forward(upstream, run_id="benchmark") as gateway:
+            with gateway.admit(("worker", "t1", "1"), model) as caller:
+                yield served.base_url, caller, client
+
+
 async def _measured(size: int) -> tuple[float, float, bool]:
     """Return the medians in milliseconds without and with the gateway, and whether all bytes were equal."""
     body, digests = _body(size), set[str]()
     times: dict[bool, list[float]] = {False: [], True: []}
-    async with listening(_api) as api, httpx2.AsyncClient(trust_env=False) as client:
-        upstream = Upstream(base_url=api.base_url, headers={"x-api-key": "benchmark"})
-        async with serve_forward(upstream, run_id="benchmark") as gateway:
-            with gateway.admit(("worker", "t1", "1"), MODEL) as caller:
-                for number in range(CALLS):
-                    for through in (False, True):
-                        url = caller.url if through else api.base_url
-                        took, digest = await _asked(client, url, caller.token, body)
-                        digests.add(digest)
-                        if number > CALLS // 10:  # connections are open then
-                            times[through].append(took)
+    async with forwarded(_api, MODEL) as (direct, caller, client):
+        for number in range(CALLS):
+            for through in (False, True):
+                url = caller.url if through else direct
+                took, digest = await _asked(client, url, caller.token, body)
+                digests.add(digest)
+                if number > CALLS // 10:  # connections are open then
+                    times[through].append(took)
     return statistics.median(times[False]), statistics.median(times[True]), len(digests) == 1
 
 
@@ -107,7 +123,7 @@ def spend(count: int = CUT, seed: int = SEED) -> tuple[int, float]:
 
 def main() -> int:
     """Print a table and, as the last line, JSON. Returns 1 if bytes differ or a spend is below the truth."""
-    found: dict[str, float | bool] = {}
+    found: dict[str, object] = {}
     equal = True
     print(f"{'body':>8} {'direct':>10} {'gateway':>10} {'added':>10}   first byte, ms (medians)")
     for name, size in SIZES.items():
@@ -118,7 +134,7 @@ def main() -> int:
     below, above = spend()
     print(f"{CUT} cut streams: {below} settled below the truth, 95th percentile {above:.3f} of it")
     found |= {"stream_bytes_equal": equal, "spend_below": below, "spend_above_p95": round(above, 4)}
-    print(json.dumps(found))
+    print_figures(found)
     return 0 if equal and not below else 1
 
 
@@ -160,60 +176,52 @@ def _cut(random_: random.Random, text: str) -> CutStream:
     prompt = random_.randint(8_000, 150_000)  # tokens
     cached = int(prompt * random_.choice((0.0, 0.7, 0.9, 0.97)))
     written = int((prompt - cached) * 0.9)
-    usage = {
+    begun = {
         "input_tokens": prompt - cached - written,
         "cache_read_input_tokens": cached,
         "cache_creation_input_tokens": written,
         "output_tokens": 1,
     }
-    events, made = [_event("message_start", {"message": {"usage": usage}})], [1]
+    events = [(_event("message_start", {"message": {"usage": begun}}), 1)]
     for index in range(random_.randint(1, 3)):
-        _block(random_, text, index, events, made)
-    output = sum(made)
-    end = {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": output}}
-    events += [_event("message_delta", end), _event("message_stop", {})]
-    made += [0, 0]
-    whole = b"".join(events)
-    at = len(whole) if random_.random() < 0.05 else random_.randint(len(events[0]), len(whole))  # noqa: PLR2004
+        events += _block(random_, text, index)
+    end = {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": sum(made for _, made in events)}}
+    events += [(_event("message_delta", end), 0), (_event("message_stop", {}), 0)]
+    whole = b"".join(event for event, _ in events)
+    first = len(events[0][0])
+    at = len(whole) if random_.random() < 0.05 else random_.randint(first, len(whole))  # noqa: PLR2004
     billed, seen = 0, 0
-    for event, tokens in zip(events, made, strict=True):
-        if seen >= at:
-            break
-        billed += tokens
-        seen += len(event)
+    for event, made in events:
+        if seen < at:
+            billed += made
+            seen += len(event)
+    usage = Usage(
+        input_tokens=begun["input_tokens"],
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=billed,
+    )
     return CutStream(
-        request=b"x" * (prompt * 4),
-        bytes=whole[:at],
-        billed=Tokens(
-            usage=Usage(
-                input_tokens=usage["input_tokens"],
-                cache_read_tokens=cached,
-                cache_write_tokens=written,
-                output_tokens=billed,
-            )
-        ),
-        whole=at == len(whole),
+        request=b"x" * (prompt * 4), bytes=whole[:at], billed=Tokens(usage=usage), whole=at == len(whole)
     )
 
 
-def _block(random_: random.Random, text: str, index: int, events: list[bytes], made: list[int]) -> None:
+def _block(random_: random.Random, text: str, index: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the events of a block of an answer, each with the tokens that it has."""
     kind, name = random_.choice((("text", "text"), ("tool_use", "partial_json"), ("thinking", "thinking")))
     delta = {"text": "text_delta", "tool_use": "input_json_delta", "thinking": "thinking_delta"}[kind]
     begun = {"type": kind, "name": "Write"} if kind == "tool_use" else {"type": kind, name: ""}
-    events.append(_event("content_block_start", {"index": index, "content_block": begun}))
-    made.append(3 if kind == "tool_use" else 1)
+    made = 3 if kind == "tool_use" else 1
+    yield _event("content_block_start", {"index": index, "content_block": begun}), made
     at, length = random_.randrange(len(text) - 9_000), int(random_.paretovariate(1.1) * 80)
     said = text[at : at + min(length, 8_000)]
     tokens = tokens_of(json.dumps({"content": said}) if kind == "tool_use" else said)
     while tokens:
         size = random_.randint(1, 12)
         now, tokens = tokens[:size], tokens[size:]
-        events.append(
-            _event("content_block_delta", {"index": index, "delta": {"type": delta, name: "".join(now)}})
-        )
-        made.append(len(now))
-    events.append(_event("content_block_stop", {"index": index}))
-    made.append(0)
+        part = {"type": delta, name: "".join(now)}
+        yield _event("content_block_delta", {"index": index, "delta": part}), len(now)
+    yield _event("content_block_stop", {"index": index}), 0
 
 
 def _event(kind: str, data: dict[str, object]) -> bytes:

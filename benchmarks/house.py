@@ -10,20 +10,24 @@ constants of code), prompts, documents.
 
 import ast
 import io
-import json
 import re
+import subprocess
 import sys
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree as ET
 
 import grimp
 
-from benchmarks.house_size import journeys, sizes
+from benchmarks.figures import print_figures
 
 ROOT = Path(__file__).parents[1]
 TOPS = ("agents", "orchestrator", "prompts", "state")
+JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
 MOST_LINES = 50  # of a function
 TURNS = {
     "semicolons": re.compile(r";"),
@@ -44,14 +48,19 @@ def code_files() -> list[Path]:
     return sorted(file for file in found if not file.is_relative_to(_REHEARSED))
 
 
+def _docstring(node: ast.AST) -> ast.expr | None:
+    """Return the expression that documents a module, a class or a function."""
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    if ast.get_docstring(node, clean=False) is None or not isinstance(first := node.body[0], ast.Expr):
+        return None
+    return first.value
+
+
 def prose_of(source: str) -> Iterator[tuple[int, str]]:
     """The docstrings and comments of a Python source, each with the number of its first line."""
-    for node in ast.walk(ast.parse(source)):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-            and ast.get_docstring(node, clean=False) is not None
-        ):
-            yield node.body[0].lineno, ast.get_docstring(node, clean=False) or ""
+    for found in filter(None, map(_docstring, ast.walk(ast.parse(source)))):
+        yield found.lineno, ast.literal_eval(found)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and not re.match(r"#\s*(?:noqa|fmt|type:|pragma|!)", token.string):
             yield token.start[0], token.string.removeprefix("#")
@@ -60,15 +69,9 @@ def prose_of(source: str) -> Iterator[tuple[int, str]]:
 def messages_of(source: str) -> Iterator[tuple[int, str]]:
     """The string constants of a Python source that are texts for people or models, each with its line."""
     tree = ast.parse(source)
-    documented = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
+    documented = list(map(_docstring, ast.walk(tree)))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documented:
             words = re.findall(r"[A-Za-z]{2,}", node.value)
             if len(words) >= _A_MESSAGE and not re.search(r"\\[bswd]|\(\?", node.value):
                 yield node.lineno, node.value
@@ -108,25 +111,14 @@ def _without_code(document: Path) -> str:
 
 def code_lines(source: str) -> int:
     """Lines without blanks, comments and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
-            ast.get_docstring(node, clean=False) is not None
-        ):
-            node.body = node.body[1:]
-    held: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt | ast.expr):
-            held.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     documented = {
         line
-        for number, text in prose_of(source)
-        for line in range(number, number + text.count("\n") + 1)
-        if source.splitlines()[number - 1].lstrip().startswith(('"""', 'r"""'))
+        for found in filter(None, map(_docstring, ast.walk(ast.parse(source))))
+        for line in range(found.lineno, (found.end_lineno or found.lineno) + 1)
     }
     rows = enumerate(source.splitlines(), 1)
     return sum(
-        bool(row.strip()) and not row.strip().startswith("#") and number in held - documented
+        bool(row.strip()) and not row.strip().startswith("#") and number not in documented
         for number, row in rows
     )
 
@@ -157,11 +149,7 @@ def long_functions() -> list[str]:
 
 def folders() -> dict[str, int]:
     """How many files of code each folder holds."""
-    counts: dict[str, int] = {}
-    for file in code_files():
-        name = str(file.parent.relative_to(ROOT))
-        counts[name] = counts.get(name, 0) + 1
-    return counts
+    return dict(Counter(str(file.parent.relative_to(ROOT)) for file in code_files()))
 
 
 def records() -> dict[str, int]:
@@ -182,6 +170,75 @@ def _is_record(node: ast.ClassDef) -> bool:
     return not _RECORDS.isdisjoint(named)
 
 
+def sizes(graph: grimp.ImportGraph) -> dict[str, int]:
+    """Count tracked Python files and their lines, outside `tests` and inside, and the other figures."""
+    listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, check=True)
+    tracked = [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+    tests = [file for file in tracked if file.is_relative_to(ROOT / "tests")]
+    others = [file for file in tracked if not file.is_relative_to(ROOT / "tests")]
+    return {
+        "files": len(others),
+        "lines": _lines(others),
+        "test_files": len(tests),
+        "test_lines": _lines(tests),
+        "single_importer_files": len(single_importer_files(graph)),
+        "names_of_several_classes": len(names_of_several_classes(code_files())),
+        "architecture_words": len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()),
+    }
+
+
+def journeys() -> dict[str, int]:
+    """Return how many files a claim and a question enter, as the journeys' tests count them in real runs.
+
+    Raises:
+        subprocess.CalledProcessError: the tests could not be run.
+    """
+    with TemporaryDirectory() as folder:
+        written = Path(folder) / "journeys.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"--junitxml={written}", JOURNEYS]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        if done.returncode > 1:  # 1: a test failed, which has counted before
+            raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
+        found = ET.parse(written).iter("property")  # noqa: S314  our own file
+        return {one.attrib["name"]: int(one.attrib["value"]) for one in found}
+
+
+def single_importer_files(graph: grimp.ImportGraph) -> list[Path]:
+    """The files that exactly one other file of the product imports, one of the same folder."""
+    by_module = {_module_of(file): file for file in code_files()}
+    found = []
+    for module, file in by_module.items():
+        importers = [
+            by_module[one] for one in graph.find_modules_that_directly_import(module) if one in by_module
+        ]
+        if len(importers) == 1 and importers[0].parent == file.parent:
+            found.append(file)
+    return found
+
+
+def names_of_several_classes(product: Sequence[Path]) -> list[str]:
+    """The public names of classes that two or more files of the product define."""
+    files = Counter(
+        name
+        for file in product
+        for name in {
+            node.name
+            for node in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        }
+    )
+    return sorted(name for name, count in files.items() if count > 1)
+
+
+def _module_of(file: Path) -> str:
+    dotted = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    return re.sub(r"\.__init__$", "", dotted)
+
+
+def _lines(files: Sequence[Path]) -> int:
+    return sum(file.read_bytes().count(b"\n") for file in files)
+
+
 def measured() -> dict[str, object]:
     """All figures of the checkout."""
     sources = [file.read_text("utf-8") for file in code_files()]
@@ -189,7 +246,7 @@ def measured() -> dict[str, object]:
     chain = longest_chain(graph)
     readme = re.findall(r"\S+", _without_code(ROOT / "README.md"))
     return {
-        **sizes(code_files(), graph),
+        **sizes(graph),
         "code_lines": sum(map(code_lines, sources)),
         "max_files_in_a_folder": max(folders().values()),
         "longest_import_chain": len(chain),
@@ -214,20 +271,13 @@ def _listed(files: list[str]) -> None:
                     sys.stdout.write(f"{name}:{number}: {', '.join(hits)}: {row.strip()}\n")
 
 
-def _table(figures: Mapping[str, object]) -> Iterator[str]:
-    for name, value in figures.items():
-        shown = ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else value
-        yield f"{name:24}{shown}"
-    yield f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}"
-
-
 def main() -> None:
     """Print the table and the figures, or the turns of phrase in the files that are named."""
     if sys.argv[1:]:
         _listed(sys.argv[1:])
         return
-    figures = {**measured(), **journeys()}
-    sys.stdout.write("\n".join([*_table(figures), json.dumps(figures)]) + "\n")
+    print(f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}")
+    print_figures({**measured(), **journeys()})
 
 
 if __name__ == "__main__":

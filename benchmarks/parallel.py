@@ -17,7 +17,6 @@ The last line is JSON with these figures and their parts.
 
 import gc
 import heapq
-import json
 import os
 import sys
 import time
@@ -28,8 +27,9 @@ from statistics import mean, median
 
 import click
 
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import Callers, agreeing, calls, own_home, rehearse, reports, request_for
-from benchmarks.view_processes import made_run
+from benchmarks.watching import made_run
 from orchestrator.run.machine import next_moves
 from state.journal import events as e
 from state.journal.events.tasks import Stage, TaskView
@@ -77,10 +77,7 @@ def main(only: str, tasks: int, reply_s: float, pairs: int, graphs: int, events:
             figures |= _measure_schedule(graphs)
         if "makespan" in asked:
             figures |= _measure_makespan(folder, tasks, reply_s, pairs)
-    print(f"{'figure':<20} {'value':>10}")
-    for name, value in figures.items():
-        print(f"{name:<20} {value:>10}")
-    print(json.dumps(figures))
+    print_figures(figures)
 
 
 # --- runs with one task and with many -----------------------------------------------------------------------
@@ -94,19 +91,15 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
     for pair in range(pairs):
         ones.append(_timed_run(folder / f"one-{pair}", 1, places=tasks, reply_s=reply_s))
         manys.append(_timed_run(folder / f"many-{pair}", tasks, places=tasks, reply_s=reply_s))
-    return {
-        "makespan_ratio": round(
-            median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True)), 3
-        ),
-        "one_s": round(median(run.tasks for run in ones), 2),
-        "many_s": round(median(run.tasks for run in manys), 2),
-        "one_wall_s": round(median(run.wall for run in ones), 2),
-        "many_wall_s": round(median(run.wall for run in manys), 2),
-        "one_cpu_s": round(median(run.cpu for run in ones), 2),
-        "many_cpu_s": round(median(run.cpu for run in manys), 2),
-        "tasks": tasks,
-        "cpus": os.cpu_count() or 1,
+    ratio = median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True))
+    sides = {"one": ones, "many": manys}
+    spans = {"s": "tasks", "wall_s": "wall", "cpu_s": "cpu"}
+    seconds = {
+        f"{side}_{name}": round(median(getattr(run, span) for run in runs), 2)
+        for name, span in spans.items()
+        for side, runs in sides.items()
     }
+    return {"makespan_ratio": round(ratio, 3), **seconds, "tasks": tasks, "cpus": os.cpu_count() or 1}
 
 
 def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
@@ -237,8 +230,7 @@ def _measure_journal(folder: Path, events: int, appends: int) -> dict[str, float
 
 def _made(state: Path, events: int) -> Path:
     """Write an invented run of so many events, and return its folder."""
-    run = made_run(state, events=events)
-    return run.state / "runs" / run.run_id
+    return made_run(state, events=events).folder
 
 
 def _reading(folder: Path) -> tuple[float, float]:

@@ -10,9 +10,8 @@ answers each request after `--model-s` seconds.
   (`wall_late_begin_s`). The others wait until the answer to the first call begins, so the latter takes two
   answers.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
-part
-  up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when the
-  first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
+  part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
+  the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
 - Facts: the median of five times to read a transcript of 10,000 entries (7 MB), extract its facts, and put it
   in words for the judge.
 - State: `SteeringStore.count_block` (lock, read, temporary file, fsync, read back, replace, fsync of the
@@ -28,7 +27,7 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -42,6 +41,7 @@ from agents.gateway.script import Hang, Misbehave, Scenario, ScriptReply
 from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
+from benchmarks.figures import percentile, print_figures, print_spans
 from benchmarks.long_session import CODE, write_session
 from benchmarks.rehearsed import CallerClock, Served, clocked_gateway
 from orchestrator.gates.power_steering.considerations import load_considerations
@@ -86,27 +86,23 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
         reading = _reading(Path(name), entries)
         saving = _saving(Path(name), saves)
     naive, billed = _tokens_of(at_once.requests)
-    result = {
-        "wall_after_warm_s": round(at_once.seconds, 3),
-        "wall_late_begin_s": round(late.seconds, 3),
-        "billed_token_ratio": round(billed / naive, 4),
-        "facts_s": round(sum(reading.values()), 3),
-        "state_save_ms_median": round(median(saving["saved"]), 4),
-        "state_save_ms_p99": round(_p99(saving["saved"]), 4),
-        "bare_write_ms_median": round(median(saving["bare"]), 4),
-        "checks": len(at_once.requests),
-    }
     print(f"{len(at_once.requests)} checks, {model_s:g} s an answer, {tokens} tokens of session")
-    print(f"  begun at once {at_once.seconds:8.3f} s")
-    print(f"  begun late    {late.seconds:8.3f} s")
-    print(f"  billed        {billed:8.0f} tokens instead of {naive:.0f}: {billed / naive:.4f}")
-    print(f"a transcript of {entries} entries")
-    for what, seconds in reading.items():
-        print(f"  {what:<13} {seconds:8.3f} s")
-    print(f"{'ms, ' + str(saves) + ' saves':<16} {'median':>8} {'p99':>8} {'most':>8}")
-    for what, spans in saving.items():
-        print(f"  {what:<13} {median(spans):8.3f} {_p99(spans):8.3f} {max(spans):8.3f}")
-    print(json.dumps(result))
+    print(
+        f"billed {billed:.0f} tokens instead of {naive:.0f}; a transcript of {entries} entries; {saves} saves"
+    )
+    print_spans({**{what: [1000 * seconds] for what, seconds in reading.items()}, **saving})
+    print_figures(
+        {
+            "wall_after_warm_s": round(at_once.seconds, 3),
+            "wall_late_begin_s": round(late.seconds, 3),
+            "billed_token_ratio": round(billed / naive, 4),
+            "facts_s": round(sum(reading.values()), 3),
+            "state_save_ms_median": round(median(saving["saved"]), 4),
+            "state_save_ms_p99": round(percentile(saving["saved"], 99), 4),
+            "bare_write_ms_median": round(median(saving["bare"]), 4),
+            "checks": len(at_once.requests),
+        }
+    )
 
 
 # --- looks ------------------------------------------------------------------------------------------------
@@ -225,10 +221,6 @@ def _saving(folder: Path, saves: int) -> dict[str, list[float]]:
             file.write(data)
         found["bare"].append(1000 * (time.perf_counter() - began))
     return found
-
-
-def _p99(spans: list[float]) -> float:
-    return quantiles(spans, n=100)[-1] if len(spans) > 1 else spans[0]
 
 
 if __name__ == "__main__":

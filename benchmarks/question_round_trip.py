@@ -15,24 +15,29 @@ answer's last. The gateway shares the event loop with sq, so its cost to the oth
 The last line is JSON: the median and the 95th percentile over the questions, in milliseconds.
 """
 
-import json
-import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from statistics import median
 
 import anyio
 import click
 
-from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Scenario
 from agents.session.sdks import import_sdks
-from benchmarks.rehearsed import CallerClock, clocked_gateway, commit, git, own_home, run_of, worker_at
-from state.journal.store import Journal
+from benchmarks.figures import percentile, print_figures, print_spans
+from benchmarks.rehearsed import (
+    CallerClock,
+    calls,
+    clocked_gateway,
+    commit,
+    exchanged,
+    git,
+    own_home,
+    scenario_of,
+    working,
+)
 from state.roles import Role
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
 
 TASK = "questions"
 WORKER, DEVELOPER = f"{Role.WORKER}/{TASK}/1", f"{Role.DEVELOPER}/{TASK}/1"
@@ -63,65 +68,35 @@ def main(questions: int) -> None:
 
 
 async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
-    repository, workspace, run_folder = (folder / name for name in ("repository", "workspace", "run"))
-    run_folder.mkdir()
+    repository, workspace = folder / "repository", folder / "workspace"
     commit(repository)
     git(repository, "worktree", "add", "--quiet", "--detach", str(workspace))
     async with clocked_gateway(_scenario(questions), folder) as (gateway, clock):
-        with Journal(run_folder) as journal:
-            run = run_of(journal, run_folder, gateway, workspace, folder)
-            async with worker_at(run, TASK, 1, workspace) as talk:
-                call = await talk.exchange(1, "Ask which colour, often.")
-            if failure := call.failure:
-                sys.exit(f"the Worker's session failed: {failure}")
-            answered = [one.answered for one in run.view.asks.values() if one.answered]
+        async with working(folder / "run", gateway, workspace, TASK, 1) as (run, talk):
+            await exchanged(talk, 1, "Ask which colour, often.")
+        answered = [one.answered for one in run.view.asks.values() if one.answered]
     if len(answered) != questions:
         sys.exit(f"{len(answered)} of {questions} questions were answered, so nothing was measured")
     return _round_trips(clock)
 
 
 def _scenario(questions: int) -> Scenario:
-    return Scenario(
-        scenario=1,
-        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        callers={
-            WORKER: (
-                *(
-                    ScriptReply(tools=_asks(number), expect=_answered(number - 1))
-                    for number in range(questions)
-                ),
-                ScriptReply(text="Now I know.", expect=_answered(questions - 1)),
-            ),
-            DEVELOPER: tuple(map(_answer, range(questions))),
-        },
-    )
-
-
-def _answer(number: int) -> ScriptReply:
-    """The Developer's reply to one of the questions."""
-    answer: JsonValue = {
-        "question": _question(number), "labels": [LABEL], "free_text": "", "reason": "It is warm.",
-        "reversible": True,
-    }  # fmt: skip
-    return ScriptReply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
-
-
-def _question(number: int) -> str:
-    """A new question each time, since a repeated one would reject the answer."""
-    return f"Which colour has page {number}?"
-
-
-def _asks(number: int) -> tuple[ScriptToolCall, ...]:
-    options: JsonValue = [{"label": label, "description": f"Take {label}"} for label in (LABEL, "blue")]
-    question: JsonValue = {
-        "question": _question(number), "header": "Colour", "multiSelect": False, "options": options,
-    }  # fmt: skip
-    return (ScriptToolCall(name="AskUserQuestion", input={"questions": [question]}),)
-
-
-def _answered(number: int) -> Expectation:
-    words = (f'"{_question(number)}"="{LABEL}"',) if number >= 0 else ()
-    return Expectation(tool_results_contain=words)
+    """Ask new questions, since a repeated one would reject the answer."""
+    words = [f"Which colour has page {number}?" for number in range(questions)]
+    options = [{"label": label, "description": f"Take {label}"} for label in (LABEL, "blue")]
+    form = {"header": "Colour", "multiSelect": False, "options": options}
+    answer = {"labels": [LABEL], "free_text": "", "reason": "It is warm.", "reversible": True}
+    asked = [calls("AskUserQuestion", questions=[{"question": one, **form}]) for one in words]
+    answered = [{"tool_results_contain": [f'"{one}"="{LABEL}"']} for one in words]
+    worker = [
+        {**reply, "expect": expect}
+        for reply, expect in zip([*asked, {"text": "Now I know."}], [{}, *answered], strict=True)
+    ]
+    developer = [
+        {"structured": {"answers": [{"question": one, **answer}]}, "when": [f"## Question 1\n\n{one}\n"]}
+        for one in words
+    ]
+    return scenario_of({WORKER: worker, DEVELOPER: developer})
 
 
 def _round_trips(clock: CallerClock) -> list[RoundTrip]:
@@ -136,25 +111,16 @@ def _round_trips(clock: CallerClock) -> list[RoundTrip]:
 
 
 def _report(round_trips: list[RoundTrip]) -> None:
-    parts = {
-        "until the Developer is asked": [1000 * one.asking for one in round_trips],
-        "from the answer on": [1000 * one.answering for one in round_trips],
-        "the whole question": [1000 * one.whole for one in round_trips],
-    }
-    print(f"{'ms':<30} {'median':>8} {'95 %':>8} {'most':>8}")
-    for name, spans in parts.items():
-        print(f"{name:<30} {statistics.median(spans):8.1f} {_p95(spans):8.1f} {max(spans):8.1f}")
-    whole = parts["the whole question"]
-    result = {
-        "median_ms": round(statistics.median(whole), 2),
-        "p95_ms": round(_p95(whole), 2),
-        "questions": len(whole),
-    }
-    print(json.dumps(result))
-
-
-def _p95(spans: list[float]) -> float:
-    return sorted(spans)[max(0, -(-len(spans) * 95 // 100) - 1)]
+    whole = [1000 * one.whole for one in round_trips]
+    print_spans(
+        {
+            "until the Developer is asked": [1000 * one.asking for one in round_trips],
+            "from the answer on": [1000 * one.answering for one in round_trips],
+            "the whole question": whole,
+        }
+    )
+    figures = {"median_ms": round(median(whole), 2), "p95_ms": round(percentile(whole, 95), 2)}
+    print_figures({**figures, "questions": len(whole)})
 
 
 if __name__ == "__main__":

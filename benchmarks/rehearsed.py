@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import TypeAdapter
 
 from agents.access import RehearsalConnection
 from agents.gateway.call import read_address
@@ -26,13 +27,13 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.needs import GatewaySocket
-from agents.process.sandbox.policy import SandboxPolicy, no_boundary
+from agents.process.sandbox.policy import no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.compose import composed, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.git.workspace import snapshot
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.places.worktrees import Worktrees
@@ -88,22 +89,14 @@ def agreeing(*tasks: str, **plan: object) -> Callers:
 
 def notes_with_a_question() -> Callers:
     """Return the callers of a run whose Worker asks the Developer for a colour and writes it down."""
-    options = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
-    asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
-    answer = {"question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is the first."}
-    others = agreeing("notes")
-    return {
-        "planner/plan/1": others["planner/plan/*"],
-        "judge/*": others["judge/*"],
-        "worker/notes/1": [
-            calls("AskUserQuestion", questions=[asked]),
-            calls("Write", file_path="{workspace}/notes.txt", content="Red.\n"),
-            reports("task_complete", summary="Done.", tests="None."),
-        ],
-        "developer/notes/1": [{"structured": {"answers": [{**answer, "reversible": True}]}}],
-        "reviewer/notes/1": others["reviewer/*"],
-        "reviewer/final/1": others["reviewer/*"],
-    }
+    read: Callers = yaml.safe_load((Path(__file__).parent / "notes.yaml").read_text("utf-8"))
+    return read
+
+
+def scenario_of(callers: Callers) -> Scenario:
+    """Return a scenario whose calls cost something."""
+    usage = {"input_tokens": 1000, "output_tokens": 100}
+    return TypeAdapter(Scenario).validate_python({"scenario": 1, "usage": usage, "callers": callers})
 
 
 # --- whole runs ---------------------------------------------------------------------------------------------
@@ -259,16 +252,14 @@ def run_of(
     worktrees: Path,
     *,
     base: str = "",
-    boundary: SandboxPolicy | None = None,
-    socket: GatewaySocket | None = None,
 ) -> Run:
-    """Return a run that has started, with its events in `journal`. Without a boundary it has no sandbox."""
+    """Return a run that has started, with its events in `journal`. It has no sandbox."""
     containment, environ = detect_containment(), os.environ
-    boundary = boundary or no_boundary(environ)
+    boundary = no_boundary(environ)
     config_dir = run_folder / "claude"
     config_dir.mkdir(exist_ok=True)
     settings = usual_settings("medium")
-    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
+    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir)
     started = RunStarted(
         run_id=RUN,
         spec_name="spec.md",
@@ -302,22 +293,32 @@ def run_of(
 
 
 @asynccontextmanager
-async def worker_at(
-    run: Run, task: str, attempt: int, workspace: Path, *, tree: str = ""
-) -> AsyncIterator[Conversation]:
-    """Store the events before a Worker's first call, and provide its conversation."""
-    session = new_session_id()
-    run.record(
-        PlanAccepted(tasks=(Task(id=task, title=task, description="Do it."),), criteria=()),
-        TaskStarted(task_id=task, branch="", worktree=str(workspace), base_commit=""),
-        AttemptStarted(task_id=task, attempt=1, session_id=session, tree=tree),
-    )
+async def working(
+    run_folder: Path, gateway: Gateway, workspace: Path, task: str, attempt: int
+) -> AsyncIterator[tuple[Run, Conversation]]:
+    """Start a run with a journal in `run_folder`, and provide the conversation with its Worker."""
+    run_folder.mkdir()
     temporary = workspace.with_name(f"{workspace.name}-temporary")
     temporary.mkdir(exist_ok=True)
     about: dict[str, Any] = {"task_id": task, "attempt": attempt}
-    spec_for = partial(worker_session, run.platform, **about, workspace=workspace, temporary=temporary)
-    questions = QuestionBus(run, task).callback
-    async with Conversation(
-        run, role=Role.WORKER, **about, spec_for=spec_for, questions=questions
-    ) as conversation:
-        yield conversation
+    with Journal(run_folder) as journal:
+        run = run_of(journal, run_folder, gateway, workspace, workspace.parent)
+        run.record(
+            PlanAccepted(tasks=(Task(id=task, title=task, description="Do it."),), criteria=()),
+            TaskStarted(task_id=task, branch="", worktree=str(workspace), base_commit=""),
+            AttemptStarted(
+                task_id=task, attempt=1, session_id=new_session_id(), tree=await snapshot(workspace)
+            ),
+        )
+        spec_for = partial(worker_session, run.platform, **about, workspace=workspace, temporary=temporary)
+        questions = QuestionBus(run, task).callback
+        talk = Conversation(run, role=Role.WORKER, **about, spec_for=spec_for, questions=questions)
+        async with talk:
+            yield run, talk
+
+
+async def exchanged(talk: Conversation, number: int, prompt: str, *, iteration: int = 0) -> None:
+    """Have one exchange. Exits if it failed."""
+    call = await talk.exchange(number, prompt, iteration=iteration)
+    if failure := call.failure:
+        sys.exit(f"sq's session failed, so nothing was measured: {failure}")

@@ -11,7 +11,6 @@ The last line is JSON: `skeletons` is their number, `found_share` is of all, `co
 commands.
 """
 
-import json
 import re
 import shutil
 import tempfile
@@ -28,6 +27,7 @@ import yaml
 
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
@@ -46,11 +46,9 @@ class Skeleton:
     """One project. Detection has to find `command` and may find `others`.
 
     `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in`
-    does
-    the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
-    them.
-    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian and
-    npm have the tools.
+    does the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
+    them. `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian
+    and npm have the tools.
     """
 
     name: str
@@ -130,7 +128,7 @@ def main(only: str | None) -> None:
         "canary_share": _share([one.canary for one in runnable]),
         "own_seconds_max": round(max((one.own_seconds for one in runnable), default=0.0), 2),
     }
-    print(json.dumps(figures))
+    print_figures(figures)
 
 
 def _look(name: str) -> ProjectResult:

@@ -16,7 +16,6 @@ requests, or nothing is reported. `requests_per_turn_saved` are the requests tha
 with one bare session without it, which is not timed.
 """
 
-import json
 import sys
 import time
 from collections import Counter
@@ -32,17 +31,27 @@ import click
 from agents.access import RehearsalConnection
 from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
-from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway
 from agents.roles.worker import system_prompt
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
-from benchmarks.rehearsed import clocked_gateway, commit, own_home, run_of, worker_at
+from benchmarks.figures import print_figures, print_spans
+from benchmarks.rehearsed import (
+    Reply,
+    calls,
+    clocked_gateway,
+    commit,
+    exchanged,
+    own_home,
+    reports,
+    scenario_of,
+    working,
+)
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from state.journal.events import IterationMeasured
-from state.journal.store import Journal
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
 
@@ -183,20 +192,15 @@ async def _through_sq(bench: Bench, pair: int) -> SideTiming:
     """Do the work of a run in the iterations of an attempt."""
     workspace = await _workspace(bench, f"sq-{pair}")
     run_folder = bench.folder / f"run-{pair}"
-    run_folder.mkdir()
-    with Journal(run_folder) as journal:
-        began = time.perf_counter()
-        run = run_of(journal, run_folder, bench.gateway, bench.repository, workspace.parent)
-        async with worker_at(run, TASK, pair, workspace, tree=await snapshot(workspace)) as talk:
+    began = time.perf_counter()
+    async with working(run_folder, bench.gateway, workspace, TASK, pair) as (run, talk):
 
-            async def exchange(number: int) -> None:
-                call = await talk.exchange(number + 1, _prompt(number), iteration=number)
-                if failure := call.failure:
-                    sys.exit(f"sq's session failed: {failure}")
-                tree = await snapshot(workspace)
-                run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
+        async def exchange(number: int) -> None:
+            await exchanged(talk, number + 1, _prompt(number), iteration=number)
+            tree = await snapshot(workspace)
+            run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
 
-            timing = await _timed(exchange, bench.exchanges, began)
+        timing = await _timed(exchange, bench.exchanges, began)
     _look(workspace, bench.exchanges)
     return timing
 
@@ -213,26 +217,21 @@ def _prompt(number: int) -> str:
     return f"Do step {number:04}: write its file, then check."
 
 
-def _turn(number: int) -> tuple[ScriptReply, ScriptReply]:
+def _turn(number: int) -> list[Reply]:
     """Work, then a report. The closing words follow only if no hook ends the turn."""
     file = {"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40}
-    work = (
-        ScriptToolCall(name="Write", input={**file}),
-        ScriptToolCall(name="Bash", input={"command": "true", "description": "Check"}),
-    )
-    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "The step is done."})
-    when = (f"step {number:04}",)
-    return ScriptReply(when=when, tools=work), ScriptReply(
-        when=when, tools=(report,), then=f"Step {number:04} is done."
-    )
+    work = [calls("Write", **file), calls("Bash", command="true", description="Check")]
+    report = reports(ITERATION_DONE, done="The step is done.")
+    when = {"when": [f"step {number:04}"]}
+    return [
+        {"tools": [tool for reply in work for tool in reply["tools"]], **when},
+        {**report, "then": f"Step {number:04} is done.", **when},
+    ]
 
 
 def _scenario(exchanges: int) -> Scenario:
-    replies = tuple(reply for number in range(exchanges + 1) for reply in _turn(number))
-    return Scenario(
-        scenario=1,
-        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        callers={f"{Role.WORKER}/*": replies},
+    return scenario_of(
+        {f"{Role.WORKER}/*": [one for number in range(exchanges + 1) for one in _turn(number)]}
     )
 
 
@@ -261,33 +260,29 @@ def _look(workspace: Path, exchanges: int) -> None:
 
 def _report(measured: Measured, exchanges: int) -> None:
     timings, requests = measured.timings, measured.requests
-    print(
-        f"{exchanges} exchanges a session, ms per exchange; the first exchange includes the session's start"
-    )
-    print(f"{'pair':>4} {'bare':>8} {'sq':>8} {'ratio':>7} {'bare first':>11} {'sq first':>9}")
-    for number, (bare, sq) in enumerate(timings, start=1):
-        each = f"{_ms(bare.others, exchanges):8.1f} {_ms(sq.others, exchanges):8.1f}"
-        firsts = f"{_ms(bare.first):11.0f} {_ms(sq.first):9.0f}"
-        print(f"{number:>4} {each} {sq.others / bare.others:7.3f} {firsts}")
-    result = {
-        "wall_ratio": round(median(sq.others / bare.others for bare, sq in timings), 4),
-        "sq_ms_per_iteration": round(
-            median(_ms(sq.others - bare.others, exchanges) for bare, sq in timings), 2
-        ),
-        "bare_ms_per_iteration": round(median(_ms(bare.others, exchanges) for bare, _ in timings), 2),
-        "bare_first_ms": round(median(_ms(bare.first) for bare, _ in timings), 1),
-        "sq_first_ms": round(median(_ms(sq.first) for _, sq in timings), 1),
-        "bare_requests_per_turn": requests[BARE],
-        "sq_requests_per_turn": requests[TASK],
-        "requests_per_turn_saved": round(requests[UNSTOPPED] - requests[TASK], 4),
-        "exchanges": exchanges,
-        "pairs": len(timings),
+    print(f"{exchanges} exchanges a session; the first exchange includes the session's start")
+    ms = {
+        "bare": [1000 * bare.others / exchanges for bare, _ in timings],
+        "sq": [1000 * sq.others / exchanges for _, sq in timings],
+        "bare, first": [1000 * bare.first for bare, _ in timings],
+        "sq, first": [1000 * sq.first for _, sq in timings],
     }
-    print(json.dumps(result))
-
-
-def _ms(seconds: float, count: int = 1) -> float:
-    return 1000 * seconds / count
+    print_spans(ms)
+    pairs = list(zip(ms["bare"], ms["sq"], strict=True))
+    print_figures(
+        {
+            "wall_ratio": round(median(sq / bare for bare, sq in pairs), 4),
+            "sq_ms_per_iteration": round(median(sq - bare for bare, sq in pairs), 2),
+            "bare_ms_per_iteration": round(median(ms["bare"]), 2),
+            "bare_first_ms": round(median(ms["bare, first"]), 1),
+            "sq_first_ms": round(median(ms["sq, first"]), 1),
+            "bare_requests_per_turn": requests[BARE],
+            "sq_requests_per_turn": requests[TASK],
+            "requests_per_turn_saved": round(requests[UNSTOPPED] - requests[TASK], 4),
+            "exchanges": exchanges,
+            "pairs": len(timings),
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@
 - Ordinary: `sq hook stop` by `sh -c`, with a transcript of 5 MB as Claude Code writes it (requests and tools
   beside the conversation, every task closed), power steering off. Compared with `python -I -c pass`.
 - Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
-haiku`,
-  the former judge. Both ask one server here, whose model takes no time. The same over TLS.
+haiku`, the
+  former judge. Both ask one server here, whose model takes no time. The same over TLS.
 - A model that takes 3 seconds, and the memory of the hook with the judge (its largest resident set).
 
 The sides take turns, and the medians are reported. The last line is JSON.
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,12 +35,12 @@ from agents.gateway import wire
 from agents.gateway.position import Due
 from agents.gateway.script import ScriptReply, ScriptUsage
 from agents.session.claude_code import find_cli
-from benchmarks.long_session import write_session
+from benchmarks.figures import print_figures, print_spans
+from benchmarks.long_session import SESSION, write_session
 
 PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
 SCRIPT = Path(sys.executable).with_name("sq")  # the console script, where sq is installed and no checkout
-SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
 ENTRIES = 7_000  # some 5 MB
 TASKS = 60
 MOST_ORDINARY = 6.0  # times a bare Python: twice the goal, so that a busy machine does not matter
@@ -64,62 +64,56 @@ class ProcessRun:
 @click.option("--floor", is_flag=True, help="Measure the ordinary stop alone. Exit code 1 if it is too slow.")
 def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
     """Measure the cost of the stop gate."""
-    if floor:
-        _hold_the_floor(times, entries)
-        return
     with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
         folder = Path(name)
-        transcript = _transcript(folder, entries)
-        ordinary = _ordinary(folder, times)
+        for home in ("project", "home"):
+            (folder / home).mkdir()
+        write_session(folder / "session.jsonl", entries, tasks=TASKS)
+        size = (folder / "session.jsonl").stat().st_size / _BYTES
+        found = _ordinary(folder, times)
+        ratio = _ratio(found, "ordinary stop", "python -c pass")
+        if floor:
+            print_figures({"ordinary_ratio": ratio, "most": MOST_ORDINARY})
+            sys.exit(ratio > MOST_ORDINARY)
         with _serving() as address:
-            plain = _judged(folder, times, {"ANTHROPIC_BASE_URL": address})
-        secured = _secured(folder, times)
+            found |= _judged(folder, times, {"ANTHROPIC_BASE_URL": address})
+        found |= _secured(folder, times)
         with _serving(seconds=model_s) as address:
             slow = [_hook(folder, _system3(folder, {"ANTHROPIC_BASE_URL": address})) for _ in range(3)]
-        print(f"a transcript of {transcript / _BYTES:.1f} MB, {times} processes of each kind")
-    print(f"{'ms':<28} {'median':>8} {'least':>8} {'most':>8}")
-    for what, spans in {**ordinary, **plain, **secured, f"judge, model of {model_s:g} s": slow}.items():
-        ms = [1000 * one.seconds for one in spans]
-        print(f"{what:<28} {median(ms):8.1f} {min(ms):8.1f} {max(ms):8.1f}")
-    ratios = {
-        "ordinary_ratio": _ratio(ordinary["ordinary stop"], ordinary["python -c pass"]),
-        "judge_ratio": _ratio(plain["judge"], plain["claude -p"]),
-    }
-    if secured:
-        ratios["judge_tls_ratio"] = _ratio(secured["judge, TLS"], secured["claude -p, TLS"])
-    figures = {
-        **{name: round(value, 3) for name, value in ratios.items()},
-        "ordinary_ms": round(1000 * _middle(ordinary["ordinary stop"]), 1),
-        "judge_ms": round(1000 * _middle(plain["judge"]), 1),
-        "judge_slow_model_s": round(_middle(slow), 2),
-        "rss_mb": round(max(one.rss_mb for one in plain["judge"]), 1),
-    }
-    print(json.dumps(figures))
-
-
-def _hold_the_floor(times: int, entries: int) -> None:
-    """Measure the ordinary stop and end with 1 if its ratio to the bare interpreter is too large."""
-    with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
-        folder = Path(name)
-        _transcript(folder, entries)
-        ordinary = _ordinary(folder, times)
-    ratio = _ratio(ordinary["ordinary stop"], ordinary["python -c pass"])
-    print(json.dumps({"ordinary_ratio": round(ratio, 3), "most": MOST_ORDINARY}))
-    if ratio > MOST_ORDINARY:
-        sys.exit(1)
+    print(f"a transcript of {size:.1f} MB, {times} processes of each kind")
+    spans = {**found, f"judge, model of {model_s:g} s": slow}
+    print_spans({name: [1000 * one.seconds for one in ones] for name, ones in spans.items()})
+    ratios = {"ordinary_ratio": ratio, "judge_ratio": _ratio(found, "judge", "claude -p")}
+    if "judge, TLS" in found:
+        ratios["judge_tls_ratio"] = _ratio(found, "judge, TLS", "claude -p, TLS")
+    print_figures(
+        {
+            **ratios,
+            "ordinary_ms": round(1000 * _middle(found["ordinary stop"]), 1),
+            "judge_ms": round(1000 * _middle(found["judge"]), 1),
+            "judge_slow_model_s": round(_middle(slow), 2),
+            "rss_mb": round(max(one.rss_mb for one in found["judge"]), 1),
+        }
+    )
 
 
 def _ordinary(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
     """Measure the bare interpreter and the hook in turn, and the console script if there is one."""
-    found: dict[str, list[ProcessRun]] = {"python -c pass": [], "ordinary stop": []}
     environ = _environ(folder)
+    ways: dict[str, Callable[[], ProcessRun]] = {
+        "python -c pass": lambda: _run(PASS, folder, environ, b""),
+        "ordinary stop": lambda: _hook(folder, environ),
+    }
     if SCRIPT.exists():
-        found["ordinary stop, console script"] = []
+        ways["ordinary stop, console script"] = lambda: _hook(folder, environ, f'"{SCRIPT}" hook stop')
+    return _in_turn(ways, times)
+
+
+def _in_turn(ways: Mapping[str, Callable[[], ProcessRun]], times: int) -> dict[str, list[ProcessRun]]:
+    found: dict[str, list[ProcessRun]] = {name: [] for name in ways}
     for _ in range(times):
-        found["python -c pass"].append(_run(PASS, folder, environ, b""))
-        found["ordinary stop"].append(_hook(folder, environ))
-        if SCRIPT.exists():
-            found["ordinary stop, console script"].append(_hook(folder, environ, f'"{SCRIPT}" hook stop'))
+        for name, run in ways.items():
+            found[name].append(run())
     return found
 
 
@@ -127,14 +121,14 @@ def _judged(
     folder: Path, times: int, environ: Mapping[str, str], kind: str = ""
 ) -> dict[str, list[ProcessRun]]:
     """Measure the hook of a System 3 session and Claude Code as the judge, in turn."""
-    found: dict[str, list[ProcessRun]] = {f"judge{kind}": [], f"claude -p{kind}": []}
     claude = [str(find_cli()), "-p", "--model", "haiku", "Should the session go on?"]
     asking = {**_environ(folder), **QUIET, **environ, "ANTHROPIC_API_KEY": "benchmark"}
     _run(claude, folder, asking, b"")  # the first start makes its folders
-    for _ in range(times):
-        found[f"judge{kind}"].append(_hook(folder, _system3(folder, environ)))
-        found[f"claude -p{kind}"].append(_run(claude, folder, asking, b""))
-    return found
+    ways: dict[str, Callable[[], ProcessRun]] = {
+        f"judge{kind}": lambda: _hook(folder, _system3(folder, environ)),
+        f"claude -p{kind}": lambda: _run(claude, folder, asking, b""),
+    }
+    return _in_turn(ways, times)
 
 
 def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
@@ -149,8 +143,10 @@ def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
         "-pkeyopt",
         "ec_paramgen_curve:prime256v1",
         "-nodes",
+        "-days",
+        "1",
     ]
-    command += ["-days", "1", "-subj", "/CN=benchmark", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command += ["-subj", "/CN=benchmark", "-addext", "subjectAltName=IP:127.0.0.1"]
     try:
         made = [*command, "-keyout", str(key), "-out", str(certificate)]
         subprocess.run(made, check=True, capture_output=True)
@@ -216,61 +212,12 @@ def _stop(folder: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _ratio(one: list[ProcessRun], other: list[ProcessRun]) -> float:
-    return _middle(one) / _middle(other)
+def _ratio(found: Mapping[str, list[ProcessRun]], one: str, other: str) -> float:
+    return round(_middle(found[one]) / _middle(found[other]), 3)
 
 
 def _middle(spans: list[ProcessRun]) -> float:
     return median(one.seconds for one in spans)
-
-
-# --- the transcript ---------------------------------------------------------------------------------------
-
-
-def _transcript(folder: Path, entries: int) -> int:
-    """Write a session in Claude Code's own compact lines, with tasks made and closed. Returns its bytes."""
-    (folder / "project").mkdir()
-    (folder / "home").mkdir()
-    write_session(folder / "loose.jsonl", entries)
-    lines = [json.loads(line) for line in (folder / "loose.jsonl").read_text("utf-8").splitlines()]
-    every = max(1, len(lines) // (TASKS + 1))
-    with (folder / "session.jsonl").open("w", encoding="utf-8") as file:
-        for number, line in enumerate(lines):
-            if number % every == 0:
-                for more in _task(number // every + 1):
-                    file.write(json.dumps(more, separators=(",", ":")) + "\n")
-            file.write(json.dumps(line, separators=(",", ":")) + "\n")
-    return (folder / "session.jsonl").stat().st_size
-
-
-def _task(number: int) -> Iterator[dict[str, object]]:
-    """The entries of a task that is made and done, and the request that Claude Code keeps beside it."""
-    tools = [{"name": name, "description": "x" * 2_000} for name in ("TaskCreate", "TaskUpdate", "TodoWrite")]
-    yield {"type": "api-request-shape", "sessionId": SESSION, "shape": {"tools": tools}}
-    made = {"task": {"id": str(number), "subject": f"Task {number}", "description": "d"}}
-    yield from _call(
-        f"create{number}", "TaskCreate", {"subject": f"Task {number}"}, f"Task #{number} created", made
-    )
-    given = {"taskId": str(number), "status": "completed"}
-    yield from _call(
-        f"update{number}", "TaskUpdate", given, f"Updated task #{number} status", {"success": True}
-    )
-
-
-def _call(
-    id_: str, tool: str, given: Mapping[str, str], output: str, data: Mapping[str, object]
-) -> Iterator[dict[str, object]]:
-    call = {"type": "tool_use", "id": id_, "name": tool, "input": given}
-    result = {"tool_use_id": id_, "type": "tool_result", "content": output}
-    frame = {"isSidechain": False, "sessionId": SESSION}
-    yield {
-        **frame,
-        "type": "assistant",
-        "uuid": f"a-{id_}",
-        "message": {"role": "assistant", "content": [call]},
-    }
-    yield {**frame, "type": "user", "uuid": f"u-{id_}", "message": {"role": "user", "content": [result]},
-           "toolUseResult": data}  # fmt: skip
 
 
 # --- the model --------------------------------------------------------------------------------------------

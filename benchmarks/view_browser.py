@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchmarks.view_processes import RATES, ROOT, MadeRun, dash, made_run, p95_ms, write_report, writer
+from benchmarks.figures import percentile
+from benchmarks.watching import RATES, ROOT, MadeRun, dash, made_run, write_report, writer
 from state.journal.events import ActionRefused, CallStarted, QuestionsAsked, TaskReopened
 from state.journal.store import Journal
 from state.records.questions import Question, QuestionOption
@@ -97,18 +98,10 @@ def _loaded(chromium: "Browser", long: MadeRun, twelve: MadeRun) -> dict[str, ob
         page.locator("#r-tasks tr").first.wait_for()
         overview_s = time.perf_counter() - began
     answers: list[Response] = []
-    foreign: list[str] = []
-
-    def look(request: "Request") -> None:
-        if _is_foreign(request.url, address):
-            foreign.append(request.url)
-
-    def keep(answer: "Response") -> None:
-        answers.append(answer)
-
+    urls: list[str] = []
     with dash(twelve) as (address, _), opened(chromium, address) as page:
-        page.on("request", look)
-        page.on("response", keep)
+        page.on("request", lambda one: urls.append(one.url))
+        page.on("response", answers.append)
         page.goto(_run_address(page, twelve), wait_until="load")
         page.locator("#r-tasks tr").first.wait_for()
         bodies = [one.body() for one in answers if one.request.resource_type != "eventsource"]
@@ -116,7 +109,7 @@ def _loaded(chromium: "Browser", long: MadeRun, twelve: MadeRun) -> dict[str, ob
     return {
         "overview_s": round(overview_s, 2),
         "page_kb_gz": round(sum(len(gzip.compress(body)) for body in bodies) / 1024, 1),
-        "foreign_requests": len(foreign),
+        "foreign_requests": sum(_is_foreign(url, address) for url in urls),
     }
 
 
@@ -136,8 +129,19 @@ def _latency(chromium: "Browser", state: Path) -> float:
                 _keep_turning(page, stored, count)
             page.wait_for_timeout(1000)
             seen = {int(one): at for one, at in page.evaluate("window.seen").items()}
-        found.append(p95_ms(stored, seen))
+        found.append(_p95_ms(stored, seen))
     return round(max(found), 1)
+
+
+def _p95_ms(stored: dict[int, float], seen: dict[int, float]) -> float:
+    """The 95th percentile of the time from an event's storage until it, or a later one, was seen."""
+    if not seen or max(seen) < max(stored):
+        sys.exit(f"of {max(stored)} events the last one seen is {max(seen, default=0)}")
+    waits, first = [], float("inf")
+    for number in sorted(stored, reverse=True):
+        first = min(first, seen.get(number, first))
+        waits.append((first - stored[number]) * 1000)
+    return percentile(waits, 95)
 
 
 def _keep_turning(page: "Page", stored: dict[int, float], count: int) -> None:
@@ -247,7 +251,7 @@ def hostile_texts_acting(chromium: "Browser", state: Path, count: int) -> int:
 
 def _tell(run: MadeRun, texts: Sequence[str]) -> None:
     """Put the texts into events of a run: most as refusals, some as questions and findings."""
-    with Journal(run.state / "runs" / run.run_id) as journal:
+    with Journal(run.folder) as journal:
         started = [one.event for one in journal.read() if isinstance(one.event, CallStarted)]
         call = [one for one in started if one.task_id][-1]
         for number, text in enumerate(texts[:50]):
@@ -276,15 +280,12 @@ def _listen(page: "Page", own: str, acted: list[str]) -> None:
         if "Content Security Policy" in one.text:
             acted.append(one.text)
 
-    def error(one: object) -> None:
-        acted.append(f"error: {one}")
-
     def request(one: "Request") -> None:
         parts = urlsplit(one.url)
         if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != own:
             acted.append(f"request: {one.url}")
 
     page.on("dialog", dialog)
-    page.on("pageerror", error)
+    page.on("pageerror", lambda one: acted.append(f"error: {one}"))
     page.on("console", console)
     page.on("request", request)

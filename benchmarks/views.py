@@ -21,8 +21,8 @@ The last line is JSON. Needs Chromium (`apt-get install chromium-headless-shell`
 tests.
 """
 
+import gzip
 import http.client
-import json
 import subprocess
 import sys
 import tempfile
@@ -36,17 +36,9 @@ from urllib.parse import urlsplit
 
 import click
 
+from benchmarks.figures import print_figures
 from benchmarks.view_browser import in_browser
-from benchmarks.view_processes import (
-    RATES,
-    SQ,
-    MadeRun,
-    dash,
-    environment,
-    made_run,
-    report_figures,
-)
-from benchmarks.watching import drained, live
+from benchmarks.watching import RATES, SQ, MadeRun, dash, drained, environment, live, made_run, write_report
 
 GOALS = {
     "overview_s": 1.0,
@@ -70,33 +62,32 @@ GOALS = {
 @click.option("--texts", default=10_000, show_default=True, help="Hostile texts.")
 def main(events: int, pairs: int, texts: int) -> None:
     """Measure the page, the terminal and the report."""
-    figures: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="sq-views-") as folder:
         place = Path(folder)
         long, twelve = made_run(place / "long", events=events), made_run(place / "twelve", ended=True)
-        for part in (
-            lambda: report_figures(long, twelve),
-            lambda: {"commit_to_terminal_p95_ms": _in_terminal(place / "terminal")},
-            lambda: in_browser(place, long, twelve, events=events, texts=texts),
-            lambda: {"watchers_cpu_share": cpu_share(place / "watched", pairs)},
-        ):
-            for name, value in part().items():
-                figures[name] = value
-                sys.stdout.write(f"{name:<28} {value!s:>10}  {_goal(name, value)}\n")
-                sys.stdout.flush()
-    sys.stdout.write(f"{json.dumps(figures)}\n")
+        figures = {
+            **_of_report(long, twelve),
+            "commit_to_terminal_p95_ms": _in_terminal(place / "terminal"),
+            **in_browser(place, long, twelve, events=events, texts=texts),
+            "watchers_cpu_share": cpu_share(place / "watched", pairs),
+        }
+    print_figures(figures, GOALS)
+
+
+def _of_report(long: MadeRun, twelve: MadeRun) -> dict[str, object]:
+    """How long a report of the long run takes, and how large that of twelve tasks is."""
+    began = time.perf_counter()
+    write_report(long, long.state / "report.html")
+    seconds = time.perf_counter() - began
+    write_report(twelve, twelve.state / "report.html")
+    packed = len(gzip.compress((twelve.state / "report.html").read_bytes()))
+    return {"report_s": round(seconds, 2), "report_kb_gz": round(packed / 1024, 1)}
 
 
 def _in_terminal(place: Path) -> float:
     """The worse p95 of `sq watch`, in milliseconds, at one event a second and at a hundred."""
     found = [live(place / str(count), count=count, pause_s=pause_s) for pause_s, count in RATES]
     return round(max(one["p95_ms"] for one in found), 1)
-
-
-def _goal(name: str, value: object) -> str:
-    if name not in GOALS or not isinstance(value, int | float):
-        return ""
-    return f"goal ≤ {GOALS[name]}: {'reached' if value <= GOALS[name] else 'missed'}"
 
 
 # Runs the demo in this process, and writes the CPU seconds of it alone: children do not count.

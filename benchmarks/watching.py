@@ -1,12 +1,14 @@
 """`sq watch` in a pseudo-terminal: its first frame, its cost, its delay from a commit to the terminal.
 
-The terminal is that of `tests/language/terminal.py`.
+    python -m benchmarks.watching
+
+The terminal is that of `tests/language/terminal.py`. Invented runs, the processes of sq that show them, and
+one that writes events are those of `benchmarks.views` too. The last line is JSON.
 """
 
-import json
 import os
 import re
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,25 +16,145 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from benchmarks.view_processes import MAKER, ROOT, SQ, MadeRun, environment, made_run
+from benchmarks.figures import percentile, print_figures
+from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
+from state.journal.store import Journal
+from state.records.calls import Message, MessageKind
 
-sys.path.insert(0, str(ROOT / "tests"))
-
-_terminals: Any = import_module("language.terminal")
+ROOT = Path(__file__).resolve().parents[1]
+MAKER = ROOT / "tests" / "language" / "large_runs.py"
+SQ = (sys.executable, "-m", "orchestrator.cli")
+RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
+_ADDRESS = re.compile(r"http://\S+")
 _SENT = re.compile(rb"message (\d+) sent at ([0-9.]+)")
 _KEYS = "jjjkkk123456" * 6
+_BATCH = 200
+_PROBE_EACH = 20  # of the events of a batch, the others are messages
+
+sys.path.insert(0, str(ROOT / "tests"))
+_terminals: Any = import_module("language.terminal")
+
+
+# --- invented runs and the processes around them ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeRun:
+    """An invented run: its state folder and its id."""
+
+    state: Path
+    run_id: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its journal."""
+        return self.state / "runs" / self.run_id
+
+
+def environment() -> dict[str, str]:
+    """The environment of sq's processes here: this checkout, and no colours asked for."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+
+
+def made_run(state: Path, *, events: int = 0, ended: bool = False) -> MadeRun:
+    """Write an invented run into a new state folder."""
+    state.mkdir(parents=True)
+    options = [*(["--events", str(events)] if events else []), *(["--ended"] if ended else [])]
+    done = subprocess.run(
+        [sys.executable, str(MAKER), str(state), *options],
+        env=environment(), stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    return MadeRun(state=state, run_id=done.stdout.strip())
+
+
+def write_report(run: MadeRun, file: Path) -> None:
+    """Have sq write the report of a run into this file."""
+    subprocess.run(
+        [*SQ, "report", run.run_id, "--state-dir", str(run.state), "-o", str(file)],
+        env=environment(), stdout=subprocess.DEVNULL, check=True,
+    )  # fmt: skip
+
+
+@contextmanager
+def dash(run: MadeRun, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Serve the page of a state folder. Yields its address, with the token, and the process."""
+    command = [*SQ, "dash", "--state-dir", str(run.state), "--port", str(port)]
+    with subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            lines = []
+            for line in process.stdout or ():
+                lines.append(line)
+                if found := _ADDRESS.search(line):
+                    yield found.group(), process
+                    break
+            else:
+                sys.exit(f"sq dash gave no address: {''.join(lines)}")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+
+
+@contextmanager
+def writer(run: MadeRun, count: int, pause_s: float) -> Iterator[dict[int, float]]:
+    """Append probes to a run from another process. Yields the time at which each was stored, by number."""
+    stored: dict[int, float] = {}
+    call = f"append_probes({str(run.folder)!r}, {count}, {pause_s})"
+    command = [sys.executable, "-c", f"from benchmarks.watching import append_probes; {call}"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+
+        def listen() -> None:
+            for line in process.stdout or ():
+                number, at = line.split()
+                stored[int(number)] = float(at)
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        yield stored
+        process.wait()
+        thread.join()
+
+
+def append_probes(folder: str, count: int, pause_s: float) -> None:
+    """Append events to a run as its process does, in batches if the pause is below 0, and print when."""
+    with Journal(Path(folder)) as journal:
+        call_id = [one.event.call_id for one in journal.read() if isinstance(one.event, CallStarted)][-1]
+        size = _BATCH if pause_s < 0 else 1
+        for start in range(1, count + 1, size):
+            numbers = range(start, start + size)
+            journal.append(*(_probe(call_id, number, alone=size == 1) for number in numbers))
+            print(f"{numbers[-1]} {time.time():.6f}", flush=True)
+            time.sleep(max(0.0, pause_s))
+
+
+def _probe(call_id: str, number: int, *, alone: bool) -> Event:
+    if alone or number % _PROBE_EACH == 0:
+        return ActionRefused(call_id=call_id, tool="Bash", reason=f"probe-{number:06}")
+    return MessageReceived(call_id=call_id, message=Message(kind=MessageKind.TEXT, text=f"{number} " * 60))
+
+
+# --- `sq watch` -------------------------------------------------------------------------------------------
 
 
 def _terminal(command: Sequence[str]) -> Any:  # noqa: ANN401  of the tests' language, which has no types
     return _terminals.Terminal(*command, columns=120, lines=40)
 
 
-def _watch(run: MadeRun) -> Any:  # noqa: ANN401
-    return _terminal([*SQ, "watch", run.run_id, "--state-dir", str(run.state)])
+@contextmanager
+def _watching(run: MadeRun) -> Iterator[Any]:
+    """Watch a run in a terminal, from its first whole frame on."""
+    with _terminal([*SQ, "watch", run.run_id, "--state-dir", str(run.state)]) as terminal:
+        terminal.until("merged")
+        yield terminal
+        terminal.press("q")
+        terminal.end()
 
 
 @contextmanager
@@ -78,19 +200,15 @@ def first_frame(state: Path) -> tuple[float, float]:
     run = made_run(state, events=100_000)
     times: list[tuple[float, float]] = []
     for _ in range(3):
-        with _watch(run) as terminal:
-            terminal.until("merged")
+        with _watching(run) as terminal:
             times.append((time.monotonic() - terminal.started, _used_s(terminal)))
-            terminal.press("q")
-            terminal.end()
     waited, used = zip(*times, strict=True)
-    return statistics.median(waited), statistics.median(used)
+    return median(waited), median(used)
 
 
 def live(state: Path, *, count: int, pause_s: float) -> dict[str, float]:
     """Return delays from commits to the terminal, and the share of a core that they cost."""
-    with _watch(made_run(state)) as terminal:
-        terminal.until("merged")
+    with _watching(made_run(state)) as terminal:
         terminal.press("j")
         _read_for(terminal, 1.0)
         storm = ["--storm", str(count), "--pause", str(pause_s), "--on"]
@@ -110,15 +228,12 @@ def live(state: Path, *, count: int, pause_s: float) -> dict[str, float]:
                     delays.append(now - float(sent))
             done = max(done, len(terminal.written) - 100)
         share = (_used_s(terminal) - before) / (time.monotonic() - began)
-        terminal.press("q")
-        terminal.end()
-    return {"p95_ms": _p95(delays) * 1000, "share": share, "seen": len(delays) / count}
+    return {"p95_ms": percentile(delays, 95) * 1000, "share": share, "seen": len(delays) / count}
 
 
 def keys_p95_ms(state: Path) -> float:
     """Return how long a key takes until the screen changes, while a storm of events goes on."""
-    with _watch(made_run(state, events=20_000)) as terminal:
-        terminal.until("merged")
+    with _watching(made_run(state, events=20_000)) as terminal:
         _read_for(terminal, 1.0)
         delays = []
         for key in _KEYS:
@@ -127,9 +242,7 @@ def keys_p95_ms(state: Path) -> float:
             terminal.press(key)
             if terminal.read(1.0):
                 delays.append(time.monotonic() - began)
-        terminal.press("q")
-        terminal.end()
-    return _p95(delays) * 1000
+    return percentile(delays, 95) * 1000
 
 
 def idle_share(state: Path) -> float:
@@ -139,12 +252,9 @@ def idle_share(state: Path) -> float:
         while not (found := list((state / "runs").glob("*/journal.db"))):
             time.sleep(0.05)
         time.sleep(2.0)
-        with _watch(MadeRun(state=state, run_id=found[0].parent.name)) as terminal:
-            terminal.until("merged")
+        with _watching(MadeRun(state=state, run_id=found[0].parent.name)) as terminal:
             _read_for(terminal, 1.5)
             share = _share(terminal, 10.0)
-            terminal.press("q")
-            terminal.end()
         holder.terminate()
     return share
 
@@ -168,9 +278,5 @@ def measured() -> dict[str, float]:
         }
 
 
-def _p95(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.95)] if values else float("nan")
-
-
 if __name__ == "__main__":
-    print(json.dumps(measured(), indent=2))
+    print_figures(measured())

@@ -9,7 +9,6 @@ import grimp
 import pytest
 
 from benchmarks import house
-from benchmarks.house_size import names_of_several_classes, single_importer_files
 
 ROOT = house.ROOT
 MOST_WORDS = 3_500  # of ARCHITECTURE
@@ -54,7 +53,7 @@ def test_no_function_is_long_and_no_record_is_wide():
 
 def test_files_with_one_reader_beside_them_and_names_of_several_classes_are_counted(tmp_path):
     rules = ROOT / "orchestrator" / "gates" / "power_steering" / "rules"
-    found = single_importer_files(house.code_files(), grimp.build_graph(*house.TOPS))
+    found = house.single_importer_files(grimp.build_graph(*house.TOPS))
     assert rules / "code.py" in found, "the table of rules alone reads it"
     assert rules / "found.py" not in found, "every rule reads it"
     files = [tmp_path / "one.py", tmp_path / "two.py"]
@@ -62,7 +61,7 @@ def test_files_with_one_reader_beside_them_and_names_of_several_classes_are_coun
         "class Kind: ...\nclass _Own: ...\nclass Step: ...\nclass Plan:\n    class Step: ...\n"
     )
     files[1].write_text("class Kind: ...\nclass _Own: ...\n")
-    assert names_of_several_classes(files) == ["Kind"]
+    assert house.names_of_several_classes(files) == ["Kind"]
 
 
 def test_no_chain_of_imports_is_long():

@@ -1,4 +1,4 @@
-"""Commands that sq ran, the tests that they counted, and their results before the work."""
+"""Commands that sq ran: the tests they counted, their results before the work, the hosts they used."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -71,12 +71,11 @@ class CommandRun:
 
     `missing` names a program, a toolchain or a runner's module that is not on this machine. `nothing_yet`
     names the part that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at
-    its deadline.
-    `broken` says why the runner stopped before any test: by name, with the first cause. Its exit code then
-    shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
-    that is `output_tail`.
-    `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
-    `complaints` are those of a check that runs no tests. It is None for all other commands.
+    its deadline. `broken` says why the runner stopped before any test: by name, with the first cause. Its
+    exit code then shows nothing about the work. `failing_part` is the part of its output that shows the
+    failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
+    failed, and the setting that opens it. `complaints` are those of a check that runs no tests. It is None
+    for all other commands.
     """
 
     command: str
@@ -166,3 +165,39 @@ class BaselineCheck:
     standing: BaselineStanding
     chosen: bool = False
     canary: CanaryResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostUse:
+    """The use of one host, a name with its port. `sent` and `received` are bytes.
+
+    `refused` are the reasons of the `refusals`, each once.
+    """
+
+    host: str
+    requests: int = 0
+    sent: int = 0
+    received: int = 0
+    refusals: int = 0
+    refused: tuple[str, ...] = ()
+
+    def __add__(self, other: "HostUse") -> "HostUse":
+        """Return both uses of the host together."""
+        return HostUse(
+            host=self.host,
+            requests=self.requests + other.requests,
+            sent=self.sent + other.sent,
+            received=self.received + other.received,
+            refusals=self.refusals + other.refusals,
+            refused=tuple(dict.fromkeys((*self.refused, *other.refused))),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedPackage:
+    """A package that the work adds. `licence` is what its registry says, or ""."""
+
+    ecosystem: str
+    name: str
+    version: str
+    licence: str = ""

@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from benchmarks.gate_bench import OURS, by_part, examine_all, summary_lines
-from benchmarks.gate_figures import Share
-from benchmarks.gate_sessions import load_labelled
+from benchmarks.gate_sessions import Share, load_labelled
 from orchestrator.gates.power_steering.considerations import SessionType, Severity, load_considerations
 from orchestrator.gates.power_steering.examination import Judge
 from state.errors import UsageError

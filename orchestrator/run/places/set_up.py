@@ -17,15 +17,14 @@ import structlog
 from anyio import Lock, to_thread
 
 from orchestrator.git.locks import git_dir
+from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
 from orchestrator.git.scratch import remove_scratch, show_tree
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
-from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import head_of, tree_of
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
-from orchestrator.project.readiness.steps import kept_folder
-from orchestrator.project.readiness.tools import offline_variables
+from orchestrator.project.readiness.steps import kept_folder, offline_variables
 from orchestrator.run.places.steps import (
     Noted,
     Results,
@@ -46,9 +45,8 @@ from orchestrator.run.ports import Reach, ScratchWorktree
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
-from state.paths import SCRATCH, worktree_root
+from state.paths import SCRATCH, remove_scratch_folder, worktree_root
 from state.records.commands import CommandRun
-from state.scratch_folders import remove_scratch_folder
 
 log = structlog.get_logger(__name__)
 

@@ -1,0 +1,29 @@
+"""What a benchmark prints: spans of time as a table, figures with their goals, and the last line as JSON."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return the least value that so many percent of the values do not exceed. NaN if there are none."""
+    return sorted(values)[max(0, -(-len(values) * percent // 100) - 1)] if values else math.nan
+
+
+def print_spans(spans: Mapping[str, Sequence[float]]) -> None:
+    """Print the spread of each kind of span, in milliseconds."""
+    print(f"{'ms':<31} {'median':>8} {'least':>8} {'95 %':>8} {'most':>8}")
+    for name, ms in spans.items():
+        numbers = (median(ms), min(ms), percentile(ms, 95), max(ms))
+        print(f"{name:<31} {' '.join(f'{number:8.3f}' for number in numbers)}")
+
+
+def print_figures(figures: Mapping[str, object], goals: Mapping[str, float] | None = None) -> None:
+    """Print the figures as a table, each with its goal if it has one, and as the last line all as JSON."""
+    for name, value in figures.items():
+        goal = (goals or {}).get(name)
+        reached = isinstance(value, int | float) and goal is not None and value <= goal
+        said = "" if goal is None else f"  goal ≤ {goal:g}: {'reached' if reached else 'missed'}"
+        print(f"{name:<28} {value!s:>10}{said}")
+    print(json.dumps(figures))
