@@ -166,6 +166,7 @@ class Rehearsal:
             messages=request.messages if request else 0,
             digest=request.digest if request else "",
             misbehaved=misbehaved,
+            size=request.size if request else 0,
         )
         self._ledger.append(line)
 
