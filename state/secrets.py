@@ -5,6 +5,7 @@ A secret is recognised by its name, or by a value that is an address with a pass
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 # Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are not secrets.
 _SECRET_WORDS = re.compile(
@@ -19,11 +20,14 @@ _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
 
 def secret_names(environ: Mapping[str, str]) -> list[str]:
     """Return the names of the variables whose values must not leave the orchestrator, sorted."""
-    return sorted(
-        name
-        for name, value in environ.items()
-        if name not in _NO_SECRETS and (_SECRET_WORDS.search(name) or _URL_WITH_PASSWORD.match(value))
-    )
+    return sorted(name for name, value in environ.items() if _is_secret(name, value))
+
+
+@lru_cache(maxsize=2_048)  # each git command asks about all variables
+def _is_secret(name: str, value: str) -> bool:
+    if name in _NO_SECRETS:
+        return False
+    return bool(_SECRET_WORDS.search(name) or _URL_WITH_PASSWORD.match(value))
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:

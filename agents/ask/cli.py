@@ -38,6 +38,8 @@ class CliAsker:
     async def ask(self, ask: Ask) -> Reply:
         """As `Asker`."""
         began = time.monotonic()
+        if ask.on_begun:  # nothing is cached from one process to the next
+            ask.on_begun()
         with anyio.move_on_after(ask.deadline_s):
             return await self._asked(ask, began)
         return late(ask, began)
@@ -55,8 +57,6 @@ class CliAsker:
             if why:
                 return Reply(end=CallEnd.DIED, detail=why, seconds=time.monotonic() - began)
             await client.query(f"{ask.shared}\n\n{ask.prompt}" if ask.shared else ask.prompt)
-            if ask.on_begun:  # nothing is cached from one process to the next
-                ask.on_begun()
             try:
                 async for message in client.receive_response():
                     if isinstance(message, ResultMessage):

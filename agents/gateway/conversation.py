@@ -52,7 +52,7 @@ class ModelRequest:
 
     `effort` is that of the reply, "" if the request names none. `everything` is all text of system and
     messages. `digest` stays the same when the CLI sends the same conversation again with other headers, cache
-    marks or streaming.
+    marks or streaming. `size` is that of the body, in bytes.
     """
 
     model: str
@@ -63,6 +63,7 @@ class ModelRequest:
     effort: str
     everything: str
     digest: str
+    size: int
 
     @property
     def newest_prompt(self) -> str:
@@ -96,6 +97,7 @@ def read_request(body: bytes) -> ModelRequest:
         effort=wire.output_config.effort or "",
         everything="\n".join(chain(_leaves(wire.system), _leaves([m.content for m in wire.messages]))),
         digest=_digest(wire.messages),
+        size=len(body),
     )
 
 

@@ -27,8 +27,8 @@ class LedgerLine:
 
     `reply` counts from 1, and is None for a problem when no reply was due. `repeat` counts from 0. `messages`
     is the length of the request's list. `digest` is equal for the same conversation sent again. `misbehaved`
-    names the scripted fault (`status 429`). A caller that refuses connections has one line for each server
-    that does so. As no request arrives, it has no messages.
+    names the scripted fault (`status 429`). `size` is that of the request's body, in bytes. A caller that
+    refuses connections has one line for each server that does so. As no request arrives, it has no messages.
     """
 
     caller: str
@@ -39,6 +39,7 @@ class LedgerLine:
     messages: int
     digest: str
     misbehaved: str | None = None
+    size: int = 0
 
 
 class Ledger:

@@ -1,9 +1,11 @@
 """The mode in which the model is a script: each request gets the reply of the scenario that is due."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches, ndiff
+from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
@@ -23,7 +25,13 @@ from agents.gateway.script import (
     unfilled_paths,
 )
 
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
 _BYTES_PER_TOKEN = 4  # a usual estimate, on which nothing depends
+_QUESTION = re.compile(
+    r'<question id="([^"]*)">\n(.*?)\n</question>', re.DOTALL
+)  # prompts/judge_questions.md.j2
 _SHOWN = 4  # remaining replies that a message about a missing one lists
 
 
@@ -108,7 +116,7 @@ class Rehearsal:
         return tuple(fill_reply(reply, values) for reply in found)
 
     def _give(self, call: Call, request: ModelRequest, replies: Sequence[ScriptReply], due: Due) -> Response:
-        reply = replies[due.number - 1]
+        reply = question_by_question(replies, replies[due.number - 1], request.newest_prompt)
         said = wire.message(
             reply, due, model=request.model, offered=request.tools, usage=self._scenario.usage
         )
@@ -158,8 +166,29 @@ class Rehearsal:
             messages=request.messages if request else 0,
             digest=request.digest if request else "",
             misbehaved=misbehaved,
+            size=request.size if request else 0,
         )
         self._ledger.append(line)
+
+
+def question_by_question(replies: Sequence[ScriptReply], due: ScriptReply, prompt: str) -> ScriptReply:
+    """Return a judge's reply without ids as one for each question of the prompt, each by its first fit."""
+    questions = dict(_QUESTION.findall(prompt))
+    if not questions or due.structured is None or "judgements" in due.structured:
+        return due
+    around = _QUESTION.sub("", prompt)
+    judgements: list[JsonValue] = [
+        {
+            "id": id_,
+            **next(
+                one.structured
+                for one in (*replies, replace(due, when=()))
+                if one.structured and all(part in words or part in around for part in one.when)
+            ),
+        }
+        for id_, words in questions.items()
+    ]
+    return replace(due, structured={"judgements": judgements})
 
 
 def decide(replies: Sequence[ScriptReply], request: ModelRequest, *, caller: str) -> Due | Refused:

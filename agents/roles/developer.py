@@ -7,6 +7,7 @@ It only answers. It does not judge completion or drive the work, since one promp
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -121,13 +122,16 @@ def developer_ask(
         "questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected,
         "verification": verification, "seen": seen, "conventions": conventions, "decisions": decisions,
     }  # fmt: skip
-    without = prompts.render("developer_answer", history=(), **facts)
-    fitting = fitted(history, room_of(model) - len(without))
+    prompt = prompts.render("developer_answer", history=history, **facts)
+    if len(prompt) > room_of(model):
+        without = prompts.render("developer_answer", history=(), **facts)
+        fitting = fitted(history, room_of(model) - len(without))
+        prompt = prompts.render("developer_answer", history=fitting, **facts)
     return Ask(
         caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
-        prompt=prompts.render("developer_answer", history=fitting, **facts),
+        prompt=prompt,
         schema=answers_schema(questions),
         deadline_s=deadline_s,
     )
@@ -194,11 +198,16 @@ def read_guidance(data: dict[str, Any] | None) -> tuple[str] | str:
 
 def answers_schema(questions: Sequence[Question]) -> dict[str, Any]:
     """Return the JSON schema of the Developer's reply. It lists the labels of each question's options."""
-    schema = _strict(_Answers.model_json_schema())
+    schema = deepcopy(_answers_schema())
     shape = schema["$defs"].pop("_Answer")
     items = [_answer_schema(shape, question) for question in questions]
     schema["properties"]["answers"]["items"] = items[0] if len(items) == 1 else {"anyOf": items}
     return schema
+
+
+@cache
+def _answers_schema() -> dict[str, Any]:
+    return _strict(_Answers.model_json_schema())
 
 
 def _answer_schema(shape: dict[str, Any], question: Question) -> dict[str, Any]:

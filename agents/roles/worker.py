@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ _LONGEST_QUESTION = 2_000  # characters
 _CLOSING = " \t\n*_`)\"'"  # characters allowed behind a question mark
 
 
+@cache
 def system_prompt(*, in_worktree: bool = True, sandboxed: bool = False, online: bool = False) -> str:
     """Return the system prompt of every Worker. Without `in_worktree`, it works in the user's checkout.
 

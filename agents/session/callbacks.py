@@ -186,22 +186,24 @@ class Callbacks:
         return self._spec.policy.judge(tool, arguments)
 
     async def _before_tool(self, event: Any, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
-        refusal = self._judge(event["tool_name"], event["tool_input"])
-        if refusal is None:
+        """Decide on a call. What is allowed here, Claude Code does not ask about again, except questions."""
+        tool = event["tool_name"]
+        refusal = self._judge(tool, event["tool_input"])
+        if refusal is None and tool == QUESTION_TOOL:
             return {}
+        decision = {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "allow" if refusal is None else "deny",
+        }
+        if refusal is None:
+            return {"hookSpecificOutput": decision}
         try:
             if not self.lacking:
-                self._listener.on_refusal(event["tool_name"], refusal)
+                self._listener.on_refusal(tool, refusal)
         except Exception as error:
             self._fail(error)
             raise
-        return {
-            "hookSpecificOutput": {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "deny",
-                "permissionDecisionReason": refusal,
-            }
-        }
+        return {"hookSpecificOutput": {**decision, "permissionDecisionReason": refusal}}
 
     async def _after_report(self, _event: object, _tool_use_id: str | None, _context: object) -> Any:  # noqa: ANN401
         """End the turn once its report is recorded. A call that failed never comes here."""

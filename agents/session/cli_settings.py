@@ -38,6 +38,9 @@ _CREDENTIALS = (
     *(".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".bash_history"),
 )
 
+# Claude Code's own advice on commits, trailers and the stash contradicts sq's: agents do not commit.
+_NO_GIT_ADVICE: dict[str, Any] = {"includeGitInstructions": False, "attribution": {"commit": "", "pr": ""}}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSandbox:
@@ -62,7 +65,7 @@ def cli_settings(hidden: Sequence[Path], sandbox: CommandSandbox | None) -> str:
     """
     real = dict.fromkeys(name for folder in hidden for name in (str(folder), os.path.realpath(folder)))
     rules = [f"Read(/{_PATTERN.sub(_ESCAPED, name)}/**)" for name in real]
-    settings: dict[str, Any] = {"permissions": {"deny": rules}}
+    settings: dict[str, Any] = {**_NO_GIT_ADVICE, "permissions": {"deny": rules}}
     if sandbox:
         settings["sandbox"] = _sandbox(sandbox, hidden)
     return json.dumps(settings)

@@ -1,7 +1,7 @@
 """The actions that a role may take, and where.
 
-`Policy.judge` is a plain function of a tool call. A session calls it twice for each call: in a PreToolUse
-hook, which applies in every mode, and in the permission callback. The rules are data: `policy.yaml`.
+`Policy.judge` is a plain function of a tool call. A session calls it in a PreToolUse hook, which applies in
+every mode, and for questions in the permission callback too. The rules are data: `policy.yaml`.
 """
 
 import fnmatch

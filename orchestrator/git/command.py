@@ -39,6 +39,7 @@ _LOCATION = (
     "GIT_DIFF_OPTS",
 )
 _LINK = "160000"
+_LINK_MODE, _SPLIT = int(_LINK, 8).to_bytes(4), b"link"  # in the bytes of an index
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _OF_OBJECT = re.compile(rf"{_NAME.pattern}(?:\^{{tree}})?")
 _answers: OrderedDict[tuple[str, ...], bytes] = OrderedDict()  # what objects never answer otherwise
@@ -261,6 +262,15 @@ def ignoring_junk() -> Iterator[list[str]]:
         yield [f"core.excludesFile={junk}"]
 
 
+def _may_link(index: Path) -> bool:
+    """Whether an index may hold a submodule: it has the bytes of that mode, or is split."""
+    try:
+        content = index.read_bytes()
+    except OSError:
+        return False
+    return _LINK_MODE in content or _SPLIT in content
+
+
 async def add_all(
     folder: Path, *options: str, settings: Sequence[str] = (), environment: Mapping[str, str]
 ) -> None:
@@ -273,7 +283,9 @@ async def add_all(
     Raises:
         GitError: git cannot take something in.
     """
-    listed = os.fsdecode(await git_bytes(folder, "ls-files", "--stage", "-z", environment=environment))
+    listed = ""
+    if _may_link(Path(environment["GIT_INDEX_FILE"])):
+        listed = os.fsdecode(await git_bytes(folder, "ls-files", "--stage", "-z", environment=environment))
     entries = (entry.partition("\t") for entry in listed.split("\0") if entry.startswith(_LINK))
     links = {path: facts.split(" ")[1] for facts, _, path in entries}
     lines = [

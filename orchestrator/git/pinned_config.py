@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from state.errors import GitError
@@ -144,12 +145,7 @@ class TrustedGit:
 
     def programs(self, path: str) -> str:
         """Return a PATH without the folders in which the run's agents work, and without relative ones."""
-        agents = f"{self.worktrees or self.root}{os.sep}"
-        entries = [one for one in path.split(os.pathsep) if one.startswith(os.sep)]
-        # Each git command asks: as texts, which costs a third of what paths would.
-        return os.pathsep.join(
-            one for one in entries if not f"{os.path.realpath(one)}{os.sep}".startswith(agents)
-        )
+        return _programs(path, f"{self.worktrees or self.root}{os.sep}")
 
     def place_of(self, folder: Path) -> Path | None:
         """Return the checkout or the worktree that a folder is in, or None if it is elsewhere."""
@@ -232,6 +228,14 @@ def trusting(trusted: TrustedGit | None) -> Iterator[None]:
 def trusted_now() -> TrustedGit | None:
     """Return the folders of the run that the current task belongs to, or None outside a run."""
     return _now.get()
+
+
+@lru_cache  # each git command asks, and folders outside the agents' do not change by them
+def _programs(path: str, agents: str) -> str:
+    entries = [one for one in path.split(os.pathsep) if one.startswith(os.sep)]
+    return os.pathsep.join(
+        one for one in entries if not f"{os.path.realpath(one)}{os.sep}".startswith(agents)
+    )
 
 
 def _named(own: Path, place: Path, common: Path) -> dict[str, str]:

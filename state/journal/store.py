@@ -1,8 +1,9 @@
 """The event store of one run: append, read, follow.
 
-SQLite in WAL mode with `synchronous = FULL`: an appended event survives `kill -9` and a power cut
-(`benchmarks.run_overhead` measures the cost). A lock that the kernel frees when its process dies allows one
-writing process. Any number of processes may follow.
+SQLite in WAL mode: an appended event survives `kill -9`, and a power cut too (`benchmarks.run_overhead`
+measures the cost). Nothing follows from an agent's messages, of which there are many: they are synced to the
+disk with the next other event, so that a power cut may take the newest. A lock that the kernel frees when its
+process dies allows one writing process. Any number of processes may follow.
 """
 
 import sqlite3
@@ -21,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.codec import ALL, encode, messages_of, read_events
-from state.journal.events import Event, Stored
+from state.journal.events import Event, MessageReceived, Stored
 from state.redaction.redactor import Redact, Redactor
 
 _SCHEMA = """
@@ -85,6 +86,7 @@ class Journal:
         self._redact = redact
         self._redact_work = redact.known if isinstance(redact, Redactor) else redact
         self._grown = anyio.Event()
+        self._synced = True
         try:
             self._db = _opened(journal_file(run_folder))
         except sqlite3.DatabaseError as error:
@@ -114,7 +116,11 @@ class Journal:
         redacted = [_redacted(event, self._redact, self._redact_work) for event in events]
         rows = [(at.isoformat(), *encode(event)) for event in redacted]
         stored = []
+        synced = not all(isinstance(event, MessageReceived) for event in events)
         try:
+            if synced is not self._synced:
+                self._db.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+                self._synced = synced
             self._db.execute("BEGIN IMMEDIATE")
             for event, row in zip(redacted, rows, strict=True):
                 cursor = self._db.execute(

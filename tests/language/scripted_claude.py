@@ -323,13 +323,17 @@ class ScriptedClaude(Transport):
         name, arguments = call["name"], call["input"]
         if name not in {tool["name"] for tool in self._tools}:
             return f"<tool_use_error>Error: No such tool available: {name}</tool_use_error>", True, ""
+        decided = ""
         for answer in await self._hook("PreToolUse", name, arguments, call["id"]):
             special = answer.get("hookSpecificOutput") or {}
-            if special.get("permissionDecision") == "deny":
+            decided = special.get("permissionDecision") or decided
+            if decided == "deny":
                 return f"PreToolUse:{name} hook error: {special['permissionDecisionReason']}", True, ""
         try:
             about = {"tool_name": name, "input": arguments, "tool_use_id": call["id"]}
-            allowed = await self._request("can_use_tool", permission_suggestions=[], **about)
+            allowed = {"behavior": decided}
+            if not decided:
+                allowed = await self._request("can_use_tool", permission_suggestions=[], **about)
         except RuntimeError as error:
             return f"Tool permission request failed: Error: {error}", True, ""
         if allowed["behavior"] != "allow":

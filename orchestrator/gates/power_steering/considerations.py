@@ -56,7 +56,8 @@ class SessionType(StrEnum):
 class Consideration:
     """One yes/no question about a session. Yes is satisfied. Without `types` it is for sessions of any type.
 
-    `rule` names its fallback, by default its own id. `guidance` says what to do if it is not met.
+    `rule` names its fallback, by default its own id. `guidance` says what to do if it is not met. `in_runs`:
+    a Worker of a run is asked it too.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Consideration:
     guidance: str = ""
     rule: str = ""
     enabled: bool = True
+    in_runs: bool = True
 
     def is_for(self, kind: SessionType) -> bool:
         """Whether it is asked in a session of this type."""

@@ -139,12 +139,11 @@ def _for_one_reason(group: Sequence[CheckResult]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """The judge to ask. With `ask` None there is no judge, and rules answer. `groups` is as in `Look`."""
+    """The judge to ask. With `ask` None there is no judge, and rules answer."""
 
     model: Model
     ask: AskJudge | None
     caller: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
-    groups: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

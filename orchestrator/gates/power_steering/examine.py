@@ -83,7 +83,7 @@ async def examine(
     """
     kind = session_type or session_type_of(evidence)
     asked = {one.id: one for one in considerations if one.is_for(kind)}
-    room = room_for(judge.model, len(asked), judge.groups)
+    room = room_for(judge.model, len(asked))
     look = SessionLook(
         session=rendered(evidence.transcript, room) if judge.ask else "",
         model=judge.model,
@@ -91,7 +91,6 @@ async def examine(
         ask=judge.ask,
         before=before or {},
         rules={name: partial(rule, evidence) for name, rule in rules.items()},
-        groups=judge.groups,
         cut=cut,
     )
     results = tuple(await judge_all(list(asked.values()), look))

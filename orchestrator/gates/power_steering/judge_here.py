@@ -12,7 +12,6 @@ from agents.process.containment import detect_containment
 from agents.session.claude_code import find_cli
 from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
 from orchestrator.gates.power_steering.examination import Judge
-from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from state.errors import UsageError
 from state.settings.records import Model
 
@@ -35,5 +34,4 @@ async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bo
         _, asker = make_asker(
             connection, cli=cli, folder=folder, containment=detect_containment(environ), environ=environ
         )
-        groups = CLI_GROUPS if connection.credentials is Credentials.CLI_LOGIN else None
-        yield Judge(model=model, ask=asker.ask, groups=groups)
+        yield Judge(model=model, ask=asker.ask)

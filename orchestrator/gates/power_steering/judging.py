@@ -1,4 +1,4 @@
-"""Asks the judge all considerations concurrently. Each has its own time. Their prompts share a beginning.
+"""Asks the judge all considerations in a few calls at once. Each has its own time, and all begin alike.
 
 The judge always comes first. A check that it does not answer falls back to the check's rule, so neither
 overrules the other. A check without a rule, or whose time is over, is not checked: it counts as satisfied and
@@ -33,7 +33,7 @@ from state.settings.records import Model
 from state.truncation import Truncation, feedback
 from state.verdicts import NO_ANSWER, CheckResult, Source
 
-EACH_S = 25.0  # one check
+EACH_S = 25.0  # one call
 ALL_S = 60.0  # all of them together
 WARM_UP_S = 2.0  # how long the others wait until the first one has written the cache
 
@@ -44,7 +44,7 @@ R = TypeVar("R")
 Cut = Callable[[Truncation], str]  # returns a truncation's text, and may log the truncation
 _NO_REASON = "no reason was given"
 Group = Sequence[Consideration]
-CLI_GROUPS = 4  # with the CLI each call is a process of 0.3 s CPU and 180 MB that takes seconds
+GROUPS = 3  # each call sends the whole session, and with the CLI is a process of 0.3 s CPU and 180 MB
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
 
@@ -105,10 +105,9 @@ class SessionLook:
     """One look at a session, as text by `agents.transcript.render`.
 
     `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
-    satisfied last time. `rules` are the fallbacks by name. `groups`: if calls are expensive, all
-    considerations go into at most this many calls. None: each has its own. `each_s` is for one call and
-    `all_s` for all. The other calls wait at most `warm_up_s` until the first one begins to be answered. `cut`
-    receives every reason and quote that is cut.
+    satisfied last time. `rules` are the fallbacks by name. All considerations go into at most `groups` calls.
+    `each_s` is for one call and `all_s` for all. The other calls wait at most `warm_up_s` until the first one
+    begins to be answered. `cut` receives every reason and quote that is cut.
     """
 
     session: str
@@ -117,17 +116,16 @@ class SessionLook:
     ask: AskJudge | None
     before: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
-    groups: int | None = None
+    groups: int = GROUPS
     each_s: float = EACH_S
     all_s: float = ALL_S
     warm_up_s: float = WARM_UP_S
     cut: Cut = field(default=lambda cut: cut.text)
 
 
-def room_for(model: Model, questions: int, groups: int | None) -> int:
+def room_for(model: Model, questions: int, groups: int = GROUPS) -> int:
     """How many characters the session may have in a call, with room for the call's part of the questions."""
-    together = -(-questions // groups) if groups else 1
-    return max(0, room_of(model) - together * _LONGEST_QUESTION)
+    return max(0, room_of(model) - -(-questions // groups) * _LONGEST_QUESTION)
 
 
 async def judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
@@ -239,15 +237,15 @@ async def _judge_all(considerations: Sequence[Consideration], look: SessionLook)
         late,
         each_s=look.each_s,
         all_s=look.all_s,
-        warm_up_s=0 if look.groups else look.warm_up_s,
+        warm_up_s=look.warm_up_s,
     )
     return list(chain.from_iterable(found))
 
 
-def dealt(considerations: Sequence[Consideration], groups: int | None) -> list[Group]:
-    """Divide into at most `groups` groups of neighbours of nearly equal size. None: each alone."""
+def dealt(considerations: Sequence[Consideration], groups: int) -> list[Group]:
+    """Divide into at most `groups` groups of neighbours of nearly equal size."""
     count = len(considerations)
-    calls = min(groups or count, count)
+    calls = min(groups, count)
     return [considerations[count * n // calls : count * (n + 1) // calls] for n in range(calls)]
 
 

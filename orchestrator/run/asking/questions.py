@@ -104,7 +104,8 @@ class QuestionBus:
         ask_id, problem = asked.ask_id, ""
         questions = tuple(_for_model(self._run, question) for question in asked.questions)
         for _ in range(RETRY_LIMITS.answer_tries):
-            ask = self._ask(questions, rejected, problem, max(0.0, deadline - anyio.current_time()))
+            left_s = max(0.0, deadline - anyio.current_time())
+            ask = self._ask(questions, rejected, problem, asked.tree, left_s)
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
             )
@@ -156,7 +157,12 @@ class QuestionBus:
         return Unanswered(f"The question was answered {len(answers)} times: {texts}.", final=True)
 
     def _ask(
-        self, questions: Sequence[Question], rejected: Sequence[Answer], problem: str, deadline_s: float
+        self,
+        questions: Sequence[Question],
+        rejected: Sequence[Answer],
+        problem: str,
+        tree: str,
+        deadline_s: float,
     ) -> Ask:
         return developer_ask(
             self._run.platform,
@@ -165,7 +171,7 @@ class QuestionBus:
             task=self._task.task,
             attempt=self._task.attempt,
             history=whole_history(self._run, self._task) if rejected else self._newest(),
-            verification=commands_on(self._run, self._task),
+            verification=commands_on(self._run, self._task, tree),
             seen=seen_of(self._run, self._task),
             conventions=conventions(self._run.view),
             decisions=decisions(self._run.view),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from orchestrator.project.checks.tools import configured_checks
@@ -214,11 +215,11 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
     ]
 
 
-def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
-    """Return the commands that vouch for a tree, without those that give no result on this machine.
+def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:
+    """Return the commands that vouch for a folder, without those that give no result on this machine.
 
     These are the user's, or else those of the baseline, which the repository shows or the analysis named, and
-    those that the tree itself shows.
+    those that the folder itself shows. If its `tree` is given, the folder is read once for it.
     """
     baseline = run.view.baseline.checks
     if run.settings.verify:
@@ -230,10 +231,16 @@ def commands_for(run: Run, folder: Path) -> tuple[str, ...]:
                 for command, check in baseline.items()
                 if check.run.count.ran or not check.run.nothing_yet
             ),
-            *shown_commands(folder)[0],
+            *(_shown_by(folder, tree) if tree else shown_commands(folder)[0]),
         ]
     )
     return tuple(command for command in found if usable(baseline.get(command)))
+
+
+@lru_cache(maxsize=64)
+def _shown_by(folder: Path, tree: str) -> tuple[str, ...]:
+    del tree  # what the folder shows follows from it
+    return tuple(shown_commands(folder)[0])
 
 
 def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -251,9 +258,9 @@ def results(run: Run, finished: VerificationFinished) -> list[Judged]:
     ]
 
 
-def commands_on(run: Run, task: TaskView) -> tuple[str, ...]:
-    """Return the commands that sq runs when the task is claimed to be complete."""
-    return commands_for(run, Path(task.place.worktree))
+def commands_on(run: Run, task: TaskView, tree: str = "") -> tuple[str, ...]:
+    """Return the commands that sq runs when the task is claimed to be complete. `tree` is its worktree's."""
+    return commands_for(run, Path(task.place.worktree), tree)
 
 
 def seen_of(run: Run, task: TaskView) -> str:

@@ -59,7 +59,7 @@ class _Subject(Protocol):
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
     """As `Verify`."""
     async with place_for(run, folder, tree) as scratch:
-        commands = commands_for(run, scratch.folder)
+        commands = commands_for(run, scratch.folder, tree)
         environment = fingerprint_of(run.environ, scratch.environment, commands)
         known = _known(run, tree, environment)
         if known and tuple(done.command for done in known.runs) == commands:

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from agents.access import Credentials
 from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.session.permissions import protected_path
@@ -28,7 +27,6 @@ from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judging import CLI_GROUPS
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
@@ -204,7 +202,6 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
         model=run.platform.models[Role.JUDGE],
         ask=partial(_ask, run, task),
         caller=Caller(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
-        groups=CLI_GROUPS if run.platform.connection.credentials is Credentials.CLI_LOGIN else None,
     )
     session = _session_of(run, task, tree)
     evidence = SessionEvidence(transcript=session, facts=facts_of(session), project=run.repository)
@@ -245,6 +242,7 @@ def _asked_of(run: Run) -> list[Consideration]:
         one
         for one in everything
         if one.is_for(SessionType.DEVELOPMENT)
+        and one.in_runs
         and (steering is Steering.ALL or one.severity is Severity.BLOCKER)
     ]
 

@@ -19,6 +19,7 @@ from agents.process.sandbox.policy import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
+from orchestrator.gates.power_steering.judging import GROUPS
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from orchestrator.run.tasks.completion import steering_gate
@@ -58,7 +59,9 @@ def test_every_check_is_judged_with_one_shared_beginning_and_the_claim_stands(re
     done = rehearse(whole_run(), steering="all", usage={"input_tokens": 1000, "output_tokens": 10}, **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
     found = results(done)
-    assert len(found) == len(judge_calls(done)) > 15
+    assert {one.id for one in load_considerations(None).considerations if not one.in_runs}.isdisjoint(found)
+    assert len(found) > 10
+    assert len(judge_calls(done)) == GROUPS
     assert {one.source for one in found.values()} == {Source.JUDGE}
     assert all(one.cost_usd > 0 for one in found.values())
     assert done.view.tasks["notes"].merged_commit
@@ -157,14 +160,19 @@ def test_a_judge_that_is_refused_for_good_is_said_once_and_not_asked_again(rehea
     assert told.count("api error") == 1
 
 
-def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verification_decides(
-    rehearse: Rehearse, repository: Path
-) -> None:
+def asks_one(repository: Path) -> None:
+    """Have a run ask one question alone."""
     own = repository / ".claude" / "power-steering.yaml"
     own.parent.mkdir()
     others = [f"- {{id: {one.id}, enabled: false}}" for one in load_considerations(None).considerations]
     asked = "- {id: changelog, question: 'Is it in the changelog?', severity: blocker}"
     own.write_text("\n".join([asked, *others]) + "\n")
+
+
+def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verification_decides(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    asks_one(repository)
     done = rehearse(whole_run(**{"judge/notes/1": [finds("cannot_tell")]}), steering="blockers", **PLAIN)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.source for one in results(done).values()] == [Source.NOT_CHECKED]
@@ -208,11 +216,11 @@ def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_
     [("SATISFIED: no issues found, now done", True), ("NOT SATISFIED: no tests", False)],
 )
 def test_prose_counts_if_its_first_words_are_the_verdict(
-    rehearse: Rehearse, words: str, satisfied: bool
+    rehearse: Rehearse, repository: Path, words: str, satisfied: bool
 ) -> None:
-    once = [{"text": words, "when": TESTING}, SATISFIED]
-    done = rehearse(whole_run(**{"judge/notes/1": once}), steering="blockers", **PLAIN)
-    found = results(done)["local_testing"]
+    asks_one(repository)
+    done = rehearse(whole_run(**{"judge/notes/1": [{"text": words}]}), steering="blockers", **PLAIN)
+    found = results(done)["changelog"]
     assert (found.satisfied, found.source) == (satisfied, Source.JUDGE)
 
 
@@ -306,11 +314,13 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
 
 
 @pytest.mark.late
-async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_is_asked_again(
+async def test_with_a_login_few_processes_judge_it_all_and_after_a_crash_none_is_asked_again(
     tmp_path: Path,
 ) -> None:
     asked = [
-        one.id for one in load_considerations(None).considerations if one.is_for(SessionType.DEVELOPMENT)
+        one.id
+        for one in load_considerations(None).considerations
+        if one.is_for(SessionType.DEVELOPMENT) and one.in_runs
     ]
     given = [{"id": id_, "verdict": "satisfied", "reason": "Seen.", "quote": ""} for id_ in asked]
     usage: Any = {"input_tokens": 1000, "output_tokens": 10}
@@ -321,7 +331,7 @@ async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_i
     scenario = Scenario(scenario=1, usage=usage, callers=callers)
     with anyio.fail_after(90):
         async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
-            for name, requests in (("first", 4), ("again", 5)):
+            for name, requests in (("first", GROUPS), ("again", GROUPS + 1)):
                 folder = tmp_path / name
                 folder.mkdir()
                 with Journal(folder) as journal:
@@ -338,4 +348,4 @@ async def test_with_a_login_four_processes_judge_it_all_and_after_a_crash_none_i
                 (decided,) = [event for event in events if isinstance(event, e.ChecksDecided)]
                 assert [one.consideration_id for one in decided.results] == asked
                 assert {one.source for one in decided.results} == {Source.JUDGE}
-                assert sum(one.cost_usd for one in decided.results) == pytest.approx(4 * each)
+                assert sum(one.cost_usd for one in decided.results) == pytest.approx(GROUPS * each)
