@@ -4,7 +4,7 @@ It only answers. It does not judge completion or drive the work, since one promp
 "complete" to open questions elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -20,6 +20,7 @@ from state.records.calls import Message, MessageKind
 from state.records.plan import Task
 from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption, label_meant
 from state.roles import Role
+from state.settings.records import Model
 from state.words import question_key
 
 _LEAST_SHOWN = 500  # characters of a message that is cut to fit
@@ -122,16 +123,11 @@ def developer_ask(
         "questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected,
         "verification": verification, "seen": seen, "conventions": conventions, "decisions": decisions,
     }  # fmt: skip
-    prompt = prompts.render("developer_answer", history=history, **facts)
-    if len(prompt) > room_of(model):
-        without = prompts.render("developer_answer", history=(), **facts)
-        fitting = fitted(history, room_of(model) - len(without))
-        prompt = prompts.render("developer_answer", history=fitting, **facts)
     return Ask(
         caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
-        prompt=prompt,
+        prompt=_with_history("developer_answer", history, model, facts),
         schema=answers_schema(questions),
         deadline_s=deadline_s,
     )
@@ -163,16 +159,25 @@ def guidance_ask(
     model = platform.models[Role.DEVELOPER]
     history = [_without_instruction(message, spec) for message in history]
     facts = {"spec": spec, "task": task, "changes": changes, "verification": verification, "seen": seen}
-    without = prompts.render("developer_guidance", history=(), **facts)
-    fitting = fitted(history, room_of(model) - len(without))
     return Ask(
         caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),
         model=model,
         system=system_prompt(),
-        prompt=prompts.render("developer_guidance", history=fitting, **facts),
+        prompt=_with_history("developer_guidance", history, model, facts),
         schema=_strict(_Guidance.model_json_schema()),
         deadline_s=deadline_s,
     )
+
+
+def _with_history(
+    template: str, history: Sequence[Message], model: Model, facts: Mapping[str, object]
+) -> str:
+    """Return the prompt with the history, or with as much of it as the model has room for."""
+    prompt = prompts.render(template, history=history, **facts)
+    if len(prompt) <= room_of(model):
+        return prompt
+    room = room_of(model) - len(prompts.render(template, history=(), **facts))
+    return prompts.render(template, history=fitted(history, room), **facts)
 
 
 def fitted(history: Sequence[Message], room: int) -> list[Message]:

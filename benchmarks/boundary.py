@@ -1,0 +1,182 @@
+"""The boundary, measured: which attacks it holds, and what the sandbox and the gateway cost.
+
+    python -m benchmarks.boundary
+
+Attacks are the tests of `tests/hostile`: a scripted Worker on the real Claude Code tries each row, and so
+does sq's verification, in `whole` and, to prove that a row can succeed, with `off`. The places in which it
+finds the API key (`key_hits`) are among them, and so are hosts beside the open ones
+(`hosts_reached_beside_the_list`: 0 if none is) and dependencies that are added in three languages
+(`honest_dependency_added`). Costs are ratios of the same session in `whole` and with `off`,
+in turn: the time from the start of a session to its first request, and the time of one Bash call. The figures
+of the gateway are those of `benchmarks.gateway`, and those of secrets are of `benchmarks.secrets`. The last
+line is JSON. Without bubblewrap or socat it says so and fails.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import anyio
+
+from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
+from agents.process.sandbox.needs import GatewaySocket
+from agents.process.sandbox.policy import SandboxPolicy
+from agents.session.claude_code import find_cli
+from agents.session.permissions import SIGNAL_PREFIX
+from agents.session.sdks import import_sdks
+from agents.session.tools import ITERATION_DONE
+from benchmarks.rehearsed import clocked_gateway, run_of, worker_at
+from state.journal.store import Journal
+from state.settings.records import Sandbox
+
+PAIRS = 7
+CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
+CALLS = 10  # of the Bash tool in each session
+ROOT = Path(__file__).parents[1]
+KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
+BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
+ADDED = "test_hosts.py::test_a_worker_adds_a_dependency_and_the_checks_have_it_without_a_network"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTiming:
+    """Seconds of one session: from its start to its first request, and of one Bash call."""
+
+    first: float
+    call: float
+
+
+def scenario() -> Scenario:
+    """A Worker that calls Bash some times and reports."""
+    turns = [
+        ScriptReply(
+            tools=(ScriptToolCall(name="Bash", input={"command": f"true {number}", "description": "Check"}),)
+        )
+        for number in range(CALLS)
+    ]
+    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
+    return Scenario(
+        scenario=1, usage=ScriptUsage(), callers={"worker/*": (*turns, ScriptReply(tools=(report,)))}
+    )
+
+
+async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTiming:
+    """Run one session and return its times."""
+    boundary = SandboxPolicy(
+        choice=CHOICES[level],
+        environ=os.environ,
+        own_processes=detect_containment() is not Containment.NAMESPACES,
+        programs=(find_cli(), Path(sys.executable)),
+    )
+    with tempfile.TemporaryDirectory(prefix="sq-") as name:
+        folder = Path(name)
+        async with clocked_gateway(scenario(), folder) as (gateway, clock):
+            gateway.listen_on(folder / "socket")
+            socket = GatewaySocket(path=folder / "socket", port=gateway.port)
+            run_folder = folder / "run"
+            run_folder.mkdir()
+            with Journal(run_folder) as journal:
+                run = run_of(
+                    journal, run_folder, gateway, repository, folder, boundary=boundary, socket=socket
+                )
+                began = time.perf_counter()
+                async with worker_at(run, "bench", number, repository) as talk:
+                    call = await talk.exchange(1, "Work.")
+                if failure := call.failure:
+                    sys.exit(f"the session in {level} failed: {failure}")
+    (served,) = clock.served.values()
+    arrived = [one.arrived for one in served]
+    gaps = [later - earlier for earlier, later in pairwise(arrived)]
+    return SessionTiming(first=arrived[0] - began, call=median(gaps))
+
+
+def passes(test: str) -> bool:
+    """Whether a test of `tests/hostile` passes."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"tests/hostile/{test}"]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+async def costs(repository: Path) -> dict[str, float]:
+    """Return the ratios of `whole` to `off`, medians over alternating pairs."""
+    firsts, calls = [], []
+    for number in range(PAIRS + 1):
+        order = (
+            (SandboxLevel.OFF, SandboxLevel.WHOLE) if number % 2 else (SandboxLevel.WHOLE, SandboxLevel.OFF)
+        )
+        times = {level: await timed(repository, level, number + 1) for level in order}
+        if number:  # the first pair warms the caches
+            firsts.append(times[SandboxLevel.WHOLE].first / times[SandboxLevel.OFF].first)
+            calls.append(times[SandboxLevel.WHOLE].call / times[SandboxLevel.OFF].call)
+            print(
+                f"pair {number}: first request {times[SandboxLevel.OFF].first * 1000:.0f} ms off, "
+                f"{times[SandboxLevel.WHOLE].first * 1000:.0f} ms whole; a Bash call "
+                f"{times[SandboxLevel.OFF].call * 1000:.0f} and "
+                f"{times[SandboxLevel.WHOLE].call * 1000:.0f} ms"
+            )
+    return {"first_request_ratio": round(median(firsts), 3), "bash_call_ratio": round(median(calls), 3)}
+
+
+def attacks() -> dict[str, int]:
+    """Run the hostile rows and return how many there are and how many were held."""
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "hostile", f"--junit-xml={report}"]
+        subprocess.run([*command, "tests/hostile"], cwd=ROOT, check=False)
+        cases = ET.parse(report).getroot().iter("testcase")  # noqa: S314  our own file
+        states = [{child.tag for child in case} for case in cases]
+    tried = [state for state in states if "skipped" not in state]
+    held = [state for state in tried if not state & {"failure", "error"}]
+    return {"hostile_rows": len(tried), "hostile_held": len(held)}
+
+
+def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
+    """Return the last line of another benchmark, and whether it reached its goals."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    if not lines or not lines[-1].startswith("{"):
+        sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")
+    print(f"{module}: {lines[-1]}" + (" (a goal is missed)" if done.returncode else ""))
+    return json.loads(lines[-1]), done.returncode == 0
+
+
+def main() -> None:
+    """Print the figures, and as the last line all of them as JSON."""
+    if why := why_not_whole(detect_containment(), os.environ):
+        sys.exit(f"the boundary cannot be measured here: {why}")
+    import_sdks()
+    CHOICES[SandboxLevel.WHOLE] = choose_sandbox(
+        Sandbox.WHOLE, containment=detect_containment(), login=False, environ=os.environ
+    )
+    with tempfile.TemporaryDirectory(prefix="sq-") as folder:
+        repository = Path(folder) / "repository"
+        subprocess.run(["git", "init", "-q", str(repository)], check=True)
+        figures: dict[str, Any] = anyio.run(costs, repository)
+    figures |= attacks()
+    figures["key_hits"] = int(not passes(KEY))
+    figures["hosts_reached_beside_the_list"] = int(not passes(BESIDE))
+    figures["honest_dependency_added"] = passes(ADDED)
+    reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
+    reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
+    for module in ("gateway", "secrets"):
+        found, well = figures_of(module)
+        figures |= found
+        reached = reached and well
+    print(json.dumps(figures))
+    if not reached:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
