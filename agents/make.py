@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
-from agents.backend import Claude, Platform, one_per_processor
+from agents.backend import NAMES, Claude, Platform, SessionTelemetry, one_per_processor
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
@@ -15,7 +15,6 @@ from agents.process.sandbox.repository import git_folders
 from agents.session.cli_settings import CommandSandbox
 from agents.session.exchange import OpenTransport
 from agents.session.sandbox import SandboxWalls
-from agents.session.tracing import NAMES, SessionTelemetry
 from state.secrets import secret_names
 from state.settings.integrations import Telemetry
 from state.settings.records import Settings

@@ -1,12 +1,19 @@
-"""Paths: the state folder and the files of a run in it, and the worktrees outside the checkout."""
+"""Paths: the state folder with the files of a run, and worktrees and scratch folders outside the checkout."""
 
 import hashlib
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkdtemp
+
+import structlog
+from anyio import CancelScope, to_thread
 
 from state.errors import UsageError
 from state.ids import RunId, run_id_at
+from state.safe_paths import remove_tree
 
 _PRIVATE = 0o700
 SCRATCH = "verify."  # beginning of the names of scratch worktrees. No task id has a dot.
@@ -83,3 +90,24 @@ def worktree_root(repository: Path, run_id: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", repository.name).strip("-.") or "repository"
     mark = hashlib.sha256(str(repository).encode()).hexdigest()[:8]
     return platformdirs.user_state_path("sq", appauthor=False) / "worktrees" / f"{name}-{mark}" / run_id
+
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def scratch_folder(*, prefix: str = "sq-") -> AsyncIterator[Path]:
+    """Yield a new folder outside every project. Nothing that is in it at the end is an error."""
+    folder = Path(mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        await remove_scratch_folder(folder)
+
+
+async def remove_scratch_folder(folder: Path) -> None:
+    """Remove a folder, also on cancellation. A line of the log says what is left, and why."""
+    with CancelScope(shield=True):
+        left = await to_thread.run_sync(remove_tree, folder)
+    if left:
+        log.warning("folder.remove.failed", folder=str(folder), error=left, remedy="remove it by hand")

@@ -1,4 +1,4 @@
-"""`sq logs`: all events of a run, and the full prompts and reports of its agents."""
+"""`sq logs` and `sq decisions`: all that happened in a run with its full prompts, and its decisions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,3 +112,27 @@ def _say_if_killed(journal: "JournalReader", folder: Path) -> None:
     if view.started and not (view.ended or view.process.interrupted_by):
         how = f"go on with it: sq resume {folder.name}"
         say(f"sq: no process works on run {folder.name} any more, and it has not ended: {how}", error=True)
+
+
+@click.command("decisions", short_help="Show the questions of a run and their answers.")
+@click.argument("run", required=False, shell_complete=options.complete_runs)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each question.")
+@options.state_dir
+def decisions(run: str | None, as_json: bool, state_dir: Path | None) -> int:
+    """Show each question that was asked in RUN (default: the newest), its answer, and its grounds.
+
+    RUN is an id, or an unambiguous beginning or end of one.
+    """
+    from orchestrator.views.models.decisions import decision_lines, decisions_of
+    from state.journal.fold.fold import fold
+    from state.journal.store import JournalReader
+
+    folder = options.run_folder_of(run, state_dir)
+    with JournalReader(folder) as journal:
+        found = decisions_of(fold(journal.read()))
+    if as_json:
+        for decision in found:
+            say_json(decision)
+    else:
+        say(*decision_lines(found))
+    return 0

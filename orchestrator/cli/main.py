@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from orchestrator.views.screen import say
 from state.errors import SqError, UsageError
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
     "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
-    "resume": ("runs.resume", "Go on with a run that was interrupted or killed."),
+    "resume": ("runs.run:resume", "Go on with a run that was interrupted or killed."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "watch": ("watch", "Follow a run on the whole screen."),
     "logs": ("logs", "Show everything that happened in a run."),
     "dash": ("dash", "Follow the runs of this repository in a browser."),
-    "decisions": ("decisions", "Show the questions of a run and their answers."),
+    "decisions": ("logs:decisions", "Show the questions of a run and their answers."),
     "report": ("report", "Write the report of a run: a file to open, or a format for a CI."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
     "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
@@ -35,7 +35,7 @@ COMMANDS = {
     "doctor": ("doctor.command", "Check whether sq can work on this machine, with advice."),
     "config": ("config", "Show every setting with its value and where it came from."),
     "otel": ("otel", "Send the spans of a run to an OpenTelemetry collector."),
-    "completion": ("completion", "Print a shell's completion script."),
+    "completion": ("main:completion", "Print a shell's completion script."),
 }
 _EPILOG = "`sq --spec SPEC.md` is short for `sq run --spec SPEC.md`. See a run without any key: `sq demo`."
 
@@ -96,6 +96,30 @@ def _show_version(ctx: click.Context, _parameter: click.Parameter, value: Any) -
 )
 def cli() -> None:
     """Let coding agents work through a written spec, unattended, until it is built, reviewed and verified."""
+
+
+@click.command("completion", short_help="Print a shell's completion script.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> int:
+    """Print the completion script of SHELL. It completes commands, flags, effort presets and run ids.
+
+    \b
+    bash: sq completion bash > ~/.local/share/bash-completion/completions/sq
+          (or in ~/.bashrc: eval "$(sq completion bash)")
+    zsh:  sq completion zsh > FOLDER/_sq, a folder of your $fpath, then compinit
+          (or in ~/.zshrc, after compinit: eval "$(sq completion zsh)")
+    fish: sq completion fish > ~/.config/fish/completions/sq.fish
+
+    sq has to be on the PATH. For a checkout: ln -s /path/to/sq/bin/sq ~/.local/bin/sq
+    """  # noqa: D301  \b is click's mark for lines that stay as they are
+    root = ctx.find_root()
+    name = root.info_name or "sq"
+    shells = get_completion_class(shell)
+    if shells is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(shells(root.command, {}, name, f"_{name.upper()}_COMPLETE").source())  # noqa: TID251  a script
+    return 0
 
 
 def _say_error(error: SqError) -> None:

@@ -42,7 +42,7 @@ def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 
 
 def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool) -> None:
-    from orchestrator.views.run.overview import overview_lines
+    from orchestrator.views.run.details import overview_lines
 
     if not (folders or as_json):
         say(f"no runs yet in {root}. Begin one with `sq --spec SPEC.md`, or see one with `sq demo`")

@@ -18,9 +18,8 @@ from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from orchestrator.project.runners.reporting import REPORTERS
 from orchestrator.run.ports import Ran, Reach
-from state.records.commands import CommandRun
-from state.records.hosts import HostUse
-from state.scratch_folders import remove_scratch_folder
+from state.paths import remove_scratch_folder
+from state.records.commands import CommandRun, HostUse
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 

@@ -1,24 +1,29 @@
-"""Decides what `sq.log` says about events: a line for each recorded one, but for the chatter of sessions.
+"""The log for people: JSON Lines in the run's folder, with a line for each event but the chatter of sessions.
 
-A line has the event's name (`call.retried`), whose it is (task, attempt, role, call), and its short facts.
-Each line names the task and attempt that the running coroutine is bound to. Tasks side by side do not mix,
-since each runs in a coroutine with its own copy of the context.
+The record of the run is its events. A line has the event's name (`call.retried`), whose it is (task, attempt,
+role, call), and its short facts. Each line names the task and attempt that the running coroutine is bound to.
+Tasks side by side do not mix, since each runs in a coroutine with its own copy of the context.
 """
 
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from enum import Enum
+from pathlib import Path
+from typing import Any, TextIO
 
 import structlog
 from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
+from structlog.typing import Processor
 
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd
 from state.records.commands import BaselineCheck, CommandRun
+from state.redaction.redactor import Redact
 from state.verdicts import Verdict
 
 log = structlog.get_logger(__name__)
@@ -130,3 +135,60 @@ def log_about(task_id: str, attempt: int) -> Iterator[None]:
 def log_attempt(attempt: int) -> None:
     """Bind the attempt that has just begun, until the block of `log_about` ends."""
     bind_contextvars(attempt=attempt)
+
+
+@contextmanager
+def log_to(file: Path, *, run_id: str, redact: Redact) -> Iterator[None]:
+    """Send every log line of this process to a file while the context lasts.
+
+    Each line has `run_id`, and `task_id` and `attempt` if they are known (`orchestrator.run.event_log`).
+    Secrets are redacted.
+    """
+
+    def redacted(_logger: object, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        return {key: _redacted(value, redact) for key, value in line.items()}
+
+    processors: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        redacted,
+        structlog.processors.JSONRenderer(),
+    ]
+    with file.open("a", encoding="utf-8", buffering=1) as target:
+        structlog.configure(
+            processors=processors,
+            logger_factory=structlog.WriteLoggerFactory(file=target),
+            cache_logger_on_first_use=False,
+        )
+        with _foreign_lines(target, processors), structlog.contextvars.bound_contextvars(run_id=run_id):
+            try:
+                yield
+            finally:
+                structlog.reset_defaults()
+
+
+def _redacted(value: object, redact: Redact) -> object:
+    """Return the value of a line's key without secrets. A record or an exception becomes its text."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {redact(str(key)): _redacted(part, redact) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_redacted(part, redact) for part in value]
+    return redact(str(value))
+
+
+@contextmanager
+def _foreign_lines(target: TextIO, processors: Sequence[Processor]) -> Iterator[None]:
+    """Send the logs of libraries to the same file, away from the run's lines on the terminal."""
+    without_meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=[without_meta, *processors]))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)

@@ -8,8 +8,7 @@ from dataclasses import replace
 from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
 from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
-from orchestrator.run.merge.added import record_added
-from orchestrator.run.merge.whole import catch_up, measure_whole
+from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import Tasks, TaskView, WholeView
-from state.records.commands import CommandRun
-from state.records.hosts import HostUse
+from state.records.commands import CommandRun, HostUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

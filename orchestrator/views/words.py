@@ -7,8 +7,7 @@ from datetime import datetime
 
 from orchestrator.views.screen import cell
 from state.records.calls import Message
-from state.records.commands import CommandRun
-from state.records.hosts import AddedPackage, HostUse
+from state.records.commands import AddedPackage, CommandRun, HostUse
 from state.records.plan import Task
 from state.records.reviews import Evidence, ReviewIssue
 

@@ -7,12 +7,12 @@ import pytest
 
 from agents.access import Connection, ForwardConnection, KeyConnection, LoginConnection
 from agents.api_key import ApiKey
+from agents.backend import NAMES, SessionTelemetry
 from agents.caller import Caller
 from agents.gateway.forward.callers import Callers
 from agents.make import make_platform
 from agents.process.containment import Containment
 from agents.process.sandbox.policy import no_boundary
-from agents.session.tracing import NAMES, SessionTelemetry
 from state.ids import conversation_key, traceparent
 from state.roles import Role
 from state.settings.integrations import Integrations, Telemetry

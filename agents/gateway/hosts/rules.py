@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from state.errors import SqError
-from state.records.hosts import HostUse
+from state.records.commands import HostUse
 
 Address = tuple[str, int]  # a name in small letters, and a port
 Pair = tuple[bytes, bytes]

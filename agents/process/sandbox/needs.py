@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from state.records.hosts import HostUse
+from state.records.commands import HostUse
 
 
 class Network(StrEnum):

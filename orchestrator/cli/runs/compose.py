@@ -29,9 +29,7 @@ from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, import_sdks
 from orchestrator.cli import options
-from orchestrator.cli.runs.connected import SCENARIO, connected
-from orchestrator.cli.runs.hosts import reaching_out
-from orchestrator.cli.runs.log_file import log_to
+from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
 from orchestrator.cli.runs.request import (
@@ -52,7 +50,7 @@ from orchestrator.git.repository import Repository, base_commit, find_repository
 from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
-from orchestrator.run.event_log import log_event
+from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
@@ -77,9 +75,8 @@ from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
-from state.paths import StateFolder, worktree_root
+from state.paths import StateFolder, remove_scratch_folder, worktree_root
 from state.redaction.redactor import Redact
-from state.scratch_folders import remove_scratch_folder
 from state.settings.config import load_config
 from state.settings.records import Confinement, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE

@@ -1,8 +1,10 @@
-"""The package registries that a project's files and its user name, and the usual ones of its ecosystems."""
+"""The package registries that a project's files and its user name, the usual ones, and private addresses."""
 
 import base64
+import ipaddress
 import netrc
 import re
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -157,3 +159,27 @@ def _known_credentials(home: Path) -> dict[str, str]:
     for host, kind, value in _TOKEN.findall(_text(home / ".npmrc")):
         found[host.lower()] = f"{'Basic' if kind == '_auth' else 'Bearer'} {value}"
     return found
+
+
+_HOST = re.compile(
+    r"(?:[a-z][\w+.-]*://(?:[^/@\s\"']*@)?|git@)(\[[0-9a-f:.]+(?:%\w+)?\]|[^\s/:\"'\]>,)]+)", re.IGNORECASE
+)
+_NAMES = ("localhost", ".localhost", ".local", ".internal", ".lan", ".home.arpa")
+
+
+def private_addresses(text: str) -> set[str]:
+    """Return the hosts in a text that are no public ones, by their address or their name."""
+    return {host for host in _HOST.findall(text) if _is_private(host)}
+
+
+def _is_private(host: str) -> bool:
+    name = host.strip("[]").rstrip(".").partition("%")[0].lower()
+    try:
+        return not ipaddress.ip_address(socket.inet_aton(name)).is_global  # also `127.1` and `0x7f000001`
+    except OSError:
+        pass
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return name.endswith(_NAMES) or "." not in name
+    return not (getattr(address, "ipv4_mapped", None) or address).is_global

@@ -21,15 +21,13 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
     work_between,
 )
+from orchestrator.run.evidence.doubts import files_that_run_later, marks_between
 from orchestrator.run.evidence.facts import facts_of
-from orchestrator.run.evidence.later import files_that_run_later
-from orchestrator.run.evidence.marks import marks_between
 from orchestrator.run.evidence.strength import with_weakened
-from orchestrator.run.evidence.stubs import stubs_of_the_spec
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
-from orchestrator.run.evidence.without_work import without_work
+from orchestrator.run.evidence.without_work import stubs_of_the_spec, without_work
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork

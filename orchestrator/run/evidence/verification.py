@@ -35,9 +35,9 @@ from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
+from state.paths import scratch_folder
 from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
 from state.safe_paths import files_inside
-from state.scratch_folders import scratch_folder
 
 log = structlog.get_logger(__name__)
 _COUNTING_S = 60.0

@@ -5,6 +5,10 @@ and each one that the spec names, because one honest test vouches for no other, 
 function may hide the failures.
 The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
 the whole does.
+
+A function that the spec wants built, by name, is a stub if nothing stands there, whatever tests say: it does
+nothing, returns the empty value, or says that it is not implemented. A new one counts if the spec names it.
+One that was there counts if the spec asks for it: its words imply a stub, or say what it returns.
 (product.md, section 12)
 """
 
@@ -13,14 +17,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from orchestrator.git.trees import with_contents
+from orchestrator.git.command import git
+from orchestrator.git.trees import contents_at, with_contents
+from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.emptying import Emptied, emptied
-from orchestrator.project.functions.functions import Function
-from orchestrator.run.evidence.changes import of_files
-from orchestrator.run.evidence.comparison import ResultComparison, Work
+from orchestrator.project.functions.functions import Function, read_source
+from orchestrator.project.functions.languages import language_of
+from orchestrator.run.evidence.changes import is_test_data, of_files
+from orchestrator.run.evidence.comparison import ResultComparison, Work, third_party
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run
+from state.errors import GitError
 from state.records.commands import CommandRun, TestState, WithoutWork
 from state.words import names_of
 
@@ -171,3 +179,107 @@ def _named_in(done: CommandRun, sources: Iterable[Emptied]) -> set[tuple[str, st
 
 def _name(function: Function) -> str:
     return f"{function.file}: {function.name}"
+
+
+# --- stubs of the spec --------------------------------------------------------------------------------------
+
+_MOST_NAMES, _MOST_FILES = 60, 60
+# An identifier in the spec: in a code span, before a bracket, or in the form of one.
+_IDENTIFIER = re.compile(r"`[^`\n]*`|\b[A-Za-z_]\w+(?=\()|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b")
+_NAME = re.compile(r"[A-Za-z_]\w{2,}")
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)]|#+)\s)")
+_LITERAL = r"`?(?:none|null|nil|undefined|false|0|zero|nothing|\"\"|''|\[\]|\{\}|empty\b[\w ]*)`?"
+_WANTS_NOTHING = re.compile(
+    r"\b(?:do(?:es|ing)?|change[sd]?|has) nothing\b|\bnothing happens\b|\bno-?ops?\b|\babstract\b"
+    r"|\b(?:stays?|remains?|keep|leave|left|add|as|only|just|with)\b[^.]{0,40}\bstubs?\b|\bstub (?:for|out)\b"
+    rf"|\b(?:returns?|gives?|yields?|is|always)\s+(?:always\s+)?{_LITERAL}(?!\s*,?\s*(?:if|when|unless|where|for|on|in)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\bimplement|\bfill(?:ed|s)? in\b|\bstubs?\b|\bplaceholders?\b|\btodo\b|\bso far\b"
+    r"|\bnot (?:yet )?(?:built|there)\b",
+    re.IGNORECASE,
+)
+_RESULT = (  # behind a name
+    r"(?:\([^)\n]*\))?`?\s+(?:(?:in|of)\s+\S+\s+)?"
+    r"(?:returns?|raises?|throws?|computes?|calculates?|converts?|gives?|yields?|must|should|has to|is to)\b"
+)
+_REFUSES = re.compile(
+    r"\W*(?:raise|throw|panic|todo|unimplemented|fatalError|die|abort)\b[^;\n]*;?\W*", re.IGNORECASE
+)
+_UNBUILT = re.compile(r"not\W*(?:yet\W*)?implemented|todo|unimplemented|unsupportedoperation", re.IGNORECASE)
+
+
+async def stubs_of_the_spec(run: Run, tree: str, *, task_id: str, new: Iterable[str]) -> tuple[str, ...]:
+    """Return the stubs of a tree that the spec wants built, as `file: name`.
+
+    Args:
+        run: the run.
+        tree: the tree.
+        task_id: only those that the task's own words name, if the plan has others. With "" all.
+        new: functions that the work added, as `file: name`.
+    """
+    spec = run.started.spec_text
+    names = _names_in(spec) & _names_of_task(run, task_id)
+    added = set(new)
+    by_name: dict[str, list[tuple[Function, bool]]] = {}
+    for path, content in (await _sources_with(run, tree, names)).items():
+        for function in read_source(path, content).functions:
+            if (name := function.name.rpartition(".")[2]) in names:
+                by_name.setdefault(name, []).append((function, _is_stub(content, function)))
+    return tuple(
+        f"{function.file}: {function.name}"
+        for name, found in by_name.items()
+        if all(stub for _, stub in found)
+        for function, _ in found
+        if wants(spec, name, is_new=f"{function.file}: {function.name}" in added)
+    )
+
+
+def _names_in(text: str) -> set[str]:
+    found = (name for part in _IDENTIFIER.findall(text) for name in _NAME.findall(part))
+    return set(list(dict.fromkeys(found))[:_MOST_NAMES])
+
+
+def _names_of_task(run: Run, task_id: str) -> set[str]:
+    """Return the words about a task, or all of the spec where no other task could build what it names."""
+    if not task_id or len(run.view.tasks) == 1:
+        return set(_NAME.findall(run.started.spec_text))
+    task = run.view.tasks[task_id].task
+    criteria = [one.text for one in run.view.plan.criteria if task_id in one.task_ids]
+    return set(_NAME.findall("\n".join([task.title, task.description, *task.acceptance_criteria, *criteria])))
+
+
+async def _sources_with(run: Run, tree: str, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the product's sources that hold one of these names."""
+    asked = [part for name in sorted(names) for part in ("-e", name)]
+    if not asked:
+        return {}
+    try:
+        told = await git(run.repository, "grep", "-I", "-l", "-z", "-w", "-F", *asked, tree)
+    except GitError:  # no file does
+        return {}
+    paths = [name.partition(":")[2] for name in told.split("\0") if name]
+    paths = [
+        one
+        for one in paths
+        if language_of(one) and not (is_test_file(one) or is_test_data(one) or third_party(one))
+    ]
+    return await contents_at(run.repository, tree, paths[:_MOST_FILES])
+
+
+def _is_stub(content: bytes, function: Function) -> bool:
+    if emptied(content, [function]).stubs:
+        return True
+    text = content[function.body.at : function.body.end].decode("utf-8", "replace")
+    body = text.strip().strip("{}").strip()
+    return bool(_REFUSES.fullmatch(body) and _UNBUILT.search(body))
+
+
+def wants(spec: str, name: str, *, is_new: bool) -> bool:
+    """Whether a spec wants a function of this name to do something. `is_new`: the work added it."""
+    naming = [block for block in _BLOCK.split(spec) if name in _NAME.findall(block)]
+    if any(map(_WANTS_NOTHING.search, naming)):
+        return False
+    result = re.compile(rf"\b{name}{_RESULT}", re.IGNORECASE)
+    return bool(naming) and (is_new or any(_ASKS.search(block) or result.search(block) for block in naming))

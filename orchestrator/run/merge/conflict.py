@@ -32,8 +32,8 @@ from state.journal.events import MergeConflicted, ResolutionRefused
 from state.journal.events.calls import CallView
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import Stage, TaskView
+from state.paths import scratch_folder
 from state.roles import Role
-from state.scratch_folders import scratch_folder
 from state.settings.retry_limits import RETRY_LIMITS
 
 

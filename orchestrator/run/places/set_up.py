@@ -46,9 +46,8 @@ from orchestrator.run.ports import Reach, ScratchWorktree
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
-from state.paths import SCRATCH, worktree_root
+from state.paths import SCRATCH, remove_scratch_folder, worktree_root
 from state.records.commands import CommandRun
-from state.scratch_folders import remove_scratch_folder
 
 log = structlog.get_logger(__name__)
 

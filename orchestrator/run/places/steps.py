@@ -20,9 +20,9 @@ from anyio import to_thread
 from orchestrator.git.scratch import holds_more, remove_others, show_content
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.readiness.addresses import private_addresses
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
+from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.project.readiness.steps import (
     VENV,
     SetUpStep,
@@ -37,9 +37,9 @@ from orchestrator.project.readiness.tools import apart, copy_manifests, manifest
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
+from state.paths import remove_scratch_folder, scratch_folder
 from state.records.commands import CommandRun
 from state.safe_paths import remove_inside, write_inside
-from state.scratch_folders import remove_scratch_folder, scratch_folder
 from state.secrets import without_secrets
 from state.words import listed
 

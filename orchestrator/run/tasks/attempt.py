@@ -56,9 +56,9 @@ from state.journal.events import (
     TaskUnverified,
 )
 from state.journal.events.tasks import Stage, TaskView
+from state.paths import scratch_folder
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
-from state.scratch_folders import scratch_folder
 from state.settings.records import Workflow
 from state.words import baseline_words
 

@@ -7,7 +7,7 @@ from orchestrator.views.run.held_settings import held_settings
 from orchestrator.views.words import host_words, package_words
 from state.journal import events as e
 from state.journal.events import Stored
-from state.records.hosts import HostUse
+from state.records.commands import HostUse
 from state.roles import Role
 from state.settings.keys import shown
 from state.settings.records import CommandNetwork

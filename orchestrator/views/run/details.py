@@ -1,7 +1,8 @@
-"""One run in full: its tasks, questions and answers, verification, its work's place, the next command."""
+"""The runs of a state folder as a table, and one run in full: tasks, questions, checks, the next command."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from shlex import quote
 
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
@@ -16,9 +17,8 @@ from orchestrator.views.run.ending import (
     unchecked_lines,
     where_lines,
 )
-from orchestrator.views.run.overview import state_text
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
-from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said
+from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said, short
 from state.journal.events import VerificationFinished
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
@@ -246,3 +246,41 @@ def _verification_lines(details: RunDetails) -> Iterator[str]:
         for done in verified.runs:
             counted = count_words(done.count)
             yield f"{subject}: `{done.command}` {said(done)}, {counted} ({done.seconds:.1f} s)"
+
+
+_SPEC_SHOWN = 32  # characters of a spec's file name
+
+
+def overview_lines(summaries: Sequence[RunSummary]) -> list[str]:
+    """The runs as a table, in the order given."""
+    header = ("run", "spec", "state", "merged", "cost", "started", "duration")
+    return columns(header, [_row(summary) for summary in summaries])
+
+
+def state_text(summary: RunSummary) -> str:
+    """The state of a run, with the command that resumes it if there is one."""
+    match summary.standing:
+        case RunState.ENDED:
+            return str(summary.outcome)
+        case RunState.ACTIVE:
+            return f"active: {summary.doing}"
+        case RunState.INTERRUPTED | RunState.KILLED:
+            return f"{summary.standing}: {summary.next_command}"
+        case RunState.UNREADABLE:
+            return f"{summary.standing}: {short(summary.problem)}"
+        case RunState.NEVER_BEGAN:
+            return summary.standing
+
+
+def _row(summary: RunSummary) -> tuple[str, ...]:
+    if summary.started_at is None:
+        return (summary.run_id, "", state_text(summary), "", "", "", "")
+    return (
+        summary.run_id,
+        short(PurePath(summary.spec_name).name, _SPEC_SHOWN),
+        state_text(summary),
+        f"{summary.tasks_merged}/{summary.tasks_total}",
+        f"${summary.cost_usd:.2f}" + (" rehearsed" if summary.rehearsal else ""),
+        local_time(summary.started_at),
+        duration(summary.seconds),
+    )

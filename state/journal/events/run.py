@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.outcome import Outcome
-from state.records.hosts import AddedPackage, HostUse
+from state.records.commands import AddedPackage, HostUse
 from state.roles import Role
 from state.settings.integrations import NoticeKind
 from state.settings.records import Confinement, Model, OnQuestion, Sandbox, Settings

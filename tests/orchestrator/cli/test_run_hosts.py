@@ -15,7 +15,7 @@ from language.registry import PACKAGE, REGISTRY, stand_in
 from agents.process.containment import detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
 from agents.process.sandbox.policy import SandboxPolicy
-from orchestrator.cli.runs.hosts import reaching_out
+from orchestrator.cli.runs.connected import reaching_out
 from orchestrator.cli.runs.notes import host_lines, registries_to_open
 from orchestrator.project.readiness.registries import registries_of, registry_rows
 from orchestrator.run.commands import ProjectCommands

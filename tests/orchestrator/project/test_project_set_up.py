@@ -11,9 +11,9 @@ from itertools import product
 import pytest
 from language.sampled import sampled
 
-from orchestrator.project.readiness.addresses import private_addresses
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
+from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.project.readiness.steps import copy_kept, keep
 
 PROGRAMS = (

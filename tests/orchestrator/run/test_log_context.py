@@ -9,8 +9,7 @@ import structlog
 from anyio import to_thread
 from anyio.lowlevel import checkpoint
 
-from orchestrator.cli.runs.log_file import log_to
-from orchestrator.run.event_log import log_about, log_attempt
+from orchestrator.run.event_log import log_about, log_attempt, log_to
 
 log = structlog.get_logger("tests")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.session.permissions import later_terms, protected_path
-from orchestrator.run.evidence.later import leads_out, names
+from orchestrator.run.evidence.doubts import leads_out, names
 
 
 @pytest.mark.parametrize(

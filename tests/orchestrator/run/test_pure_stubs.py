@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.run.evidence.stubs import wants
+from orchestrator.run.evidence.without_work import wants
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,8 @@ from orchestrator.views.models.decisions import decision_lines, decisions_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
-from orchestrator.views.run.details import detail_lines, details_of
+from orchestrator.views.run.details import detail_lines, details_of, overview_lines
 from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.overview import overview_lines
 from orchestrator.views.run.prompts import told_in, told_lines
 from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
@@ -44,7 +43,7 @@ from orchestrator.views.words import columns
 from state.journal.events import DependenciesAdded, HostsUsed, Stored
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
-from state.records.hosts import AddedPackage, HostUse
+from state.records.commands import AddedPackage, HostUse
 from state.verdicts import CheckResult
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
