@@ -1,7 +1,7 @@
 """The common base of a run's roles: the connection, Claude Code's launcher, the models, one `Asker`.
 
-Spans of Claude Code's own are nested below the span of its conversation, and hold no prompt and no answer. Claude
-Code adds them by its variables for telemetry, of which those that widen it to words are never set. Commands of a
+Spans of Claude Code's own are nested below the span of its conversation, and hold no prompt and no answer. It
+adds them by its variables for telemetry, of which those that widen it to words are never set. Commands of a
 session inherit TRACEPARENT, so that spans of the project's own tests nest too.
 """
 

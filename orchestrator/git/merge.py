@@ -17,8 +17,8 @@ from pathlib import Path
 from orchestrator.git.command import git, ignoring_junk
 from orchestrator.git.conflicts import marked_files, unite, unmerged_paths
 from orchestrator.git.locks import git_dir, in_worktree
+from orchestrator.git.own_refs import keep, make_commit, numbered_refs
 from orchestrator.git.pinned import command_of
-from orchestrator.git.rescue_refs import keep, make_commit, numbered_refs
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
 from state.safe_paths import parent_inside, read_inside, write_inside

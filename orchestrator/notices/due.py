@@ -1,15 +1,22 @@
-"""Which notices a run owes: a fold over its events, without input or output.
+"""Which notices a run owes, and their words: a fold over its events, without input or output.
 
 A resumption cancels notices that are still due: the end and the wait of the process before, and a stuck task
-that is tried again. Other stuck tasks and parked questions stay due.
+that is tried again. Other stuck tasks and parked questions stay due. The words are facts of sq, and of
+agents' words only the title of a task, cut and escaped.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import PurePath
 
+from orchestrator.views.run.ending import retry_command
+from state.hidden import visible
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.tasks import Stage
+from state.journal.view import RunView
+from state.outcome import MEANINGS, Outcome
 from state.settings.integrations import NoticeKind, NoticeTarget
 from state.words import question_key
 
@@ -116,3 +123,147 @@ def due(events: Iterable[Stored], targets: Sequence[NoticeTarget]) -> list[DueNo
 def name_of(number: int, target: NoticeTarget) -> str:
     """Return the name of the target that is the `number`th of a run, the same in each of its processes."""
     return f"command {number}" if target.command else f"{target.url} {number}"
+
+
+TITLE_KEPT = 120  # characters of a task's title
+# Characters that steer shells, scripts, markup, links and mentions, and others that look like them.
+_HARMLESS = str.maketrans(
+    '<>@#&$*|\\:`"[]', "\u2039\u203a\uff20\uff03\uff06\uff04\u2217\u00a6\uff3c\u2236''()"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeMessage:
+    """A notice for its target: a command gets it as JSON. `id` is the same if it should come twice.
+
+    `exit_code` and `outcome` are None and "" while the run goes on. `needs` is the first thing that needs a
+    person, `command` what to type.
+    """
+
+    id: str
+    kind: str
+    run_id: str
+    repository: str
+    spec: str
+    outcome: str
+    exit_code: int | None
+    tasks_merged: int
+    tasks_total: int
+    cost_usd: float
+    task_id: str
+    task_title: str
+    needs: str
+    command: str
+    title: str
+    text: str
+
+
+def message_of(view: RunView, notice: Notice) -> NoticeMessage:
+    """Return a notice in words. `view` includes the event that it is about."""
+    started = view.started
+    run_id = started.run_id if started else ""
+    outcome = _outcome(view) if notice.kind is NoticeKind.ENDED else None
+    merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
+    needs, command = _needs(view, notice, outcome)
+    spec, where = (_last(started.spec_name), _last(started.repository)) if started else ("", "")
+    lines = [
+        f"{spec} in {where}",
+        f"{merged} of {len(view.tasks)} tasks merged, ${view.cost_usd:.2f} so far",
+        "this is a rehearsal: nothing was charged" if started and started.rehearsal else "",
+        needs,
+        command,
+    ]
+    return NoticeMessage(
+        id=f"{run_id}/{notice.of_seq}",
+        kind=notice.kind,
+        run_id=run_id,
+        repository=visible(started.repository) if started else "",
+        spec=visible(started.spec_name) if started else "",
+        outcome=outcome or "",
+        exit_code=outcome.exit_code if outcome else None,
+        tasks_merged=merged,
+        tasks_total=len(view.tasks),
+        cost_usd=round(view.cost_usd, 4),
+        task_id=visible(notice.task_id),
+        task_title=_title(view, notice.task_id),
+        needs=needs,
+        command=command,
+        title=f"sq: {_headline(view, notice, outcome)} ({spec})",
+        text="\n".join(filter(None, lines)),
+    )
+
+
+def end_title(view: RunView) -> str:
+    """Return the title of the end of a run, or of its process."""
+    return message_of(view, Notice(kind=NoticeKind.ENDED, of_seq=view.clock.last_seq)).title
+
+
+def _last(path: str) -> str:
+    return visible(PurePath(path).name)
+
+
+def _outcome(view: RunView) -> Outcome:
+    return view.ended.outcome if view.ended else Outcome.INTERRUPTED
+
+
+def _headline(view: RunView, notice: Notice, outcome: Outcome | None) -> str:
+    match notice.kind:
+        case NoticeKind.ENDED:
+            return str(outcome or _outcome(view))
+        case NoticeKind.PARKED:
+            return "a question waits for you"
+        case NoticeKind.STUCK:
+            return f"task {visible(notice.task_id)} is stuck"
+        case NoticeKind.WAITING:
+            return "the run waits"
+
+
+def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str, str]:
+    """Return the first thing that needs a person, and the command to type."""
+    run_id = view.started.run_id if view.started else ""
+    match notice.kind:
+        case NoticeKind.PARKED:
+            who = _named(view, notice.task_id)
+            return f"a question of {who} waits for a person", f"sq decisions {run_id}"
+        case NoticeKind.STUCK:
+            return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
+        case NoticeKind.WAITING:
+            return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
+        case NoticeKind.ENDED:
+            return _at_the_end(view, outcome or _outcome(view), run_id)
+
+
+def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]:
+    goes_on = f"sq resume {run_id}"
+    if outcome is Outcome.INTERRUPTED:
+        return MEANINGS[outcome], goes_on
+    parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked]
+    if outcome is not Outcome.COMPLETE and parked:
+        return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
+    for stage in (Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED):
+        for id_, task in view.tasks.items():
+            if task.stage is stage:
+                words = "could not be verified" if stage is Stage.UNVERIFIED else _has_ended(stage)
+                return f"{_named(view, id_)} {words}", retry_command(view) or goes_on
+    command = goes_on if view.ended and view.ended.resumable else f"sq status {run_id}"
+    return MEANINGS[outcome], command
+
+
+def _has_ended(stage: Stage) -> str:
+    return "failed" if stage is Stage.FAILED else f"is {stage}"
+
+
+def _until(notice: Notice) -> str:
+    return f"until {notice.until.astimezone():%Y-%m-%d %H:%M}" if notice.until else "for a while"
+
+
+def _named(view: RunView, task_id: str) -> str:
+    title = _title(view, task_id).translate(_HARMLESS)
+    return f"task {visible(task_id)}" + (f" ({title})" if title else "")
+
+
+def _title(view: RunView, task_id: str) -> str:
+    """Return a task's title in one visible line of at most 120 characters."""
+    task = view.tasks.get(task_id)
+    title = visible(task.task.title).replace("\t", " ") if task else ""
+    return title if len(title) <= TITLE_KEPT else f"{title[: TITLE_KEPT - 1]}…"

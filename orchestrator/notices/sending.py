@@ -19,8 +19,7 @@ from anyio.abc import TaskGroup
 
 from agents.process.containment import Containment
 from agents.process.tree import CommandResult, run_command
-from orchestrator.notices.due import DueNotice, Occasions
-from orchestrator.notices.words import NoticeMessage, message_of
+from orchestrator.notices.due import DueNotice, NoticeMessage, Occasions, message_of
 from state.errors import JournalError
 from state.journal.events import Event, NoticeSent, RunEnded, RunInterrupted, Stored
 from state.journal.view import RunView

@@ -9,9 +9,8 @@ from language.large_runs import RUN_ID, twelve_tasks, write
 from pages_of_runs import hostile_runs
 
 from orchestrator.views.page import pages
-from orchestrator.views.page.event_rows import found_events, is_about
 from orchestrator.views.page.followed import FollowedRun
-from orchestrator.views.page.pages import overview_regions
+from orchestrator.views.page.pages import found_events, is_about, overview_regions
 from state.hidden import HIDDEN
 from state.journal import events as e
 

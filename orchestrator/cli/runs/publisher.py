@@ -10,9 +10,8 @@ from agents.concurrency import task_group
 from orchestrator.cli.runs.addresses import check_addresses
 from orchestrator.cli.runs.request import RunEnvironment
 from orchestrator.cli.version import sq_version
-from orchestrator.notices.due import due
+from orchestrator.notices.due import due, end_title
 from orchestrator.notices.sending import Post, Sender
-from orchestrator.notices.words import end_title
 from orchestrator.telemetry.live import Spans, collector_of
 from orchestrator.views.screen import ring, say
 from state.errors import RunActiveError

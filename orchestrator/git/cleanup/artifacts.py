@@ -13,9 +13,8 @@ from tempfile import TemporaryDirectory
 from orchestrator.git.cleanup.elsewhere import RUN_ID, UsersWork, users_work
 from orchestrator.git.command import git
 from orchestrator.git.locks import git_dir
+from orchestrator.git.own_refs import is_in, refs_at, shadow_ref, shadow_snapshot
 from orchestrator.git.pinned_config import TrustedGit, trusting
-from orchestrator.git.rescue_refs import is_in, refs_at
-from orchestrator.git.shadow import shadow_ref, shadow_snapshot
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from orchestrator.git.cleanup.artifacts import ASIDE, Artifact, ArtifactKind
 from orchestrator.git.command import git
-from orchestrator.git.rescue_refs import keep, make_commit
-from orchestrator.git.shadow import shadow_ref
+from orchestrator.git.own_refs import keep, make_commit, shadow_ref
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError
 from state.safe_paths import remove_tree

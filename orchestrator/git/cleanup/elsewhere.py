@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes
-from orchestrator.git.shadow import shadow_snapshot
+from orchestrator.git.own_refs import shadow_snapshot
 from orchestrator.git.users.backup import BACKUP, BESIDE, LIST
 from orchestrator.git.users.held import blob_of, look_at
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from agents.session.permissions import REFLOG_NAME
 from orchestrator.git.command import compared, git, git_bytes
 from orchestrator.git.locks import git_is_at_work
-from orchestrator.git.rescue_refs import keep, make_commit
+from orchestrator.git.own_refs import keep, make_commit
 from orchestrator.git.users.backup import (
     Backup,
     Kept,

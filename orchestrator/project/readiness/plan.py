@@ -13,10 +13,9 @@ from anyio import to_thread
 from orchestrator.git.seeding import files_to_copy, ignored_paths
 from orchestrator.project.build_files.packages import MANIFEST as PACKAGE
 from orchestrator.project.files import MANIFESTS, Shown, look
-from orchestrator.project.readiness.interpreter import Interpreter, look_into_python
+from orchestrator.project.readiness.environment import Interpreter, look_into_python
 from orchestrator.project.readiness.python import python_steps
-from orchestrator.project.readiness.steps import SetUpStep, key_of
-from orchestrator.project.readiness.tools import locked_steps
+from orchestrator.project.readiness.steps import SetUpStep, key_of, locked_steps
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table
 

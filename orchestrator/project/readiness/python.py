@@ -15,9 +15,8 @@ from typing import Any
 from orchestrator.project.build_files.python_envs import toml_of
 from orchestrator.project.detection.rows import shown_runners
 from orchestrator.project.files import MANIFESTS, Shown
-from orchestrator.project.readiness.interpreter import Interpreter, normalized
-from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of
-from orchestrator.project.readiness.tools import tool_of
+from orchestrator.project.readiness.environment import Interpreter, normalized
+from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of, tool_of
 from orchestrator.project.runners.row import Table
 
 # Names of extras, groups and files with the requirements of tests. All that exist are taken.

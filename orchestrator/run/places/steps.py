@@ -26,14 +26,16 @@ from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.project.readiness.steps import (
     VENV,
     SetUpStep,
+    apart,
     copied,
     copy_kept,
+    copy_manifests,
     downloads_of,
     keep,
     kept_folder,
+    manifests_in,
     wheels_of,
 )
-from orchestrator.project.readiness.tools import apart, copy_manifests, manifests_in
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run

@@ -8,9 +8,8 @@ import structlog
 
 from orchestrator.git.command import git
 from orchestrator.git.merge import Merge, begun_merge
+from orchestrator.git.own_refs import forget_kept, keep, lost_work, numbered_refs, shadow_ref
 from orchestrator.git.repository import deliver, find_repository, named
-from orchestrator.git.rescue_refs import forget_kept, keep, lost_work, numbered_refs
-from orchestrator.git.shadow import shadow_ref
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import (
     commit_tree,

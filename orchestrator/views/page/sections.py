@@ -1,15 +1,20 @@
-"""The report's sections as regions of a page: the same records and macros, with fewer rows.
+"""The templates of the page: their engine with local times, and the report's sections as regions.
 
-A page stays below 5,000 elements whatever the size of a run.
+The sections have the same records and macros as in the report, with fewer rows. A page stays below 5,000
+elements whatever the size of a run.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
-from functools import partial
-from typing import TypeVar
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
+from orchestrator.views.html.environment import environment
 from orchestrator.views.html.fitting import LIMITS, clipper, each_text
+from orchestrator.views.html.marking import lines
 from orchestrator.views.html.sections import decided_for, gaps_in, grouped, merged_commits
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.models.decisions import decisions_of
@@ -19,7 +24,58 @@ from orchestrator.views.models.points import attention, findings_by_state
 from orchestrator.views.models.spend import by_model, by_role, by_task, spending
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.work import recorded_work
-from orchestrator.views.page.rendering import part, rendered
+from orchestrator.views.words import time_of_day
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+LONG = 4000  # characters of a text that are shown at once
+
+
+@cache
+def engine() -> "Environment":
+    """Return the engine."""
+    made = environment(TEMPLATES)
+    made.filters |= {
+        "clock": time_of_day,
+        "cut": cut,
+        "millis": millis,
+        "moment": moment,
+        "part": part,
+    }
+    made.tests["long"] = lambda text: len(text) > LONG
+    return made
+
+
+def rendered(template: str, /, **values: object) -> str:
+    """Return a template with these values."""
+    return engine().get_template(f"{template}.html.j2").render(values)
+
+
+def moment(at: datetime) -> str:
+    """Return the local date and time, to the minute."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def millis(at: datetime) -> str:
+    """Return milliseconds since 1970, as scripts count time."""
+    return str(round(at.astimezone(UTC).timestamp() * 1000))
+
+
+def part(text: str) -> str:
+    """Return a text as one part of an address."""
+    return quote(text, safe="")
+
+
+def cut(text: str, limit: int = LONG) -> "Markup":
+    """Return a text of several lines. Its end is left out if it is long, and the text says so."""
+    if len(text) <= limit:
+        return lines(text)
+    return lines(f"{text[:limit]}\n… {len(text) - limit:,} more characters")
+
 
 _MOST_CRITERIA, _MOST_COMMANDS, _MOST_FINDINGS = 40, 20, 40
 _MOST_POINTS, _MOST_DECISIONS, _MOST_SPENDERS = 60, 100, 40

@@ -19,11 +19,10 @@ from orchestrator.views.html.environment import style
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.work import changed_files, patch_of
 from orchestrator.views.page import pages
-from orchestrator.views.page.event_rows import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
-from orchestrator.views.page.rendering import part, rendered
+from orchestrator.views.page.pages import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.runs import Runs, list_stream, run_stream
-from orchestrator.views.page.sections import links
+from orchestrator.views.page.sections import links, part, rendered
 from state.errors import GitError, JournalError, SqError
 from state.journal import events as e
 

@@ -9,11 +9,11 @@ from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 from orchestrator.git.changes import holds_work
 from orchestrator.git.cleanup.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
+from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.pinned import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.repository import deliver, find_repository
 from orchestrator.git.scratch import remove_scratch, show_tree
-from orchestrator.git.shadow import put_back, shadow_snapshot
 from orchestrator.git.trees import changed_paths, diff_text, files_in, pieced_together, text_at
 from orchestrator.git.workspace import (
     commit_tree,

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from language.sampled import examples
 
-from orchestrator.notices.due import Notice
-from orchestrator.notices.words import TITLE_KEPT, message_of
+from orchestrator.notices.due import TITLE_KEPT, Notice, message_of
 from state.hidden import HIDDEN
 from state.journal import events as e
 from state.journal.events import Stored

@@ -168,8 +168,7 @@ async def test_two_processes_that_both_begin_send_it_once(tmp_path: Path) -> Non
     async with bench(tmp_path, command("echo x >> times")) as one:
         one.recorder.record(ENDED)
         await one.sender.finish()
-        from orchestrator.notices.due import due
-        from orchestrator.notices.words import message_of
+        from orchestrator.notices.due import due, message_of
 
         stored = [each for each in one.journal.read() if not isinstance(each.event, e.NoticeSent)]
         (again,) = due(stored, [command("echo x >> times")])

@@ -11,8 +11,7 @@ import pytest
 from orchestrator.git.seeding import copy_files
 from orchestrator.project.build_files.step import text_of
 from orchestrator.project.files import look
-from orchestrator.project.readiness.environment import environment_of
-from orchestrator.project.readiness.interpreter import look_into_python
+from orchestrator.project.readiness.environment import environment_of, look_into_python
 from orchestrator.project.readiness.steps import SetUpStep, copy_kept
 
 
