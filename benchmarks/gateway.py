@@ -31,6 +31,7 @@ from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
+from benchmarks.figures import print_figures
 from state.records.calls import Usage
 from state.settings.presets import model_named
 from state.settings.records import Model
@@ -122,7 +123,7 @@ def spend(count: int = CUT, seed: int = SEED) -> tuple[int, float]:
 
 def main() -> int:
     """Print a table and, as the last line, JSON. Returns 1 if bytes differ or a spend is below the truth."""
-    found: dict[str, float | bool] = {}
+    found: dict[str, object] = {}
     equal = True
     print(f"{'body':>8} {'direct':>10} {'gateway':>10} {'added':>10}   first byte, ms (medians)")
     for name, size in SIZES.items():
@@ -133,7 +134,7 @@ def main() -> int:
     below, above = spend()
     print(f"{CUT} cut streams: {below} settled below the truth, 95th percentile {above:.3f} of it")
     found |= {"stream_bytes_equal": equal, "spend_below": below, "spend_above_p95": round(above, 4)}
-    print(json.dumps(found))
+    print_figures(found)
     return 0 if equal and not below else 1
 
 
@@ -175,60 +176,52 @@ def _cut(random_: random.Random, text: str) -> CutStream:
     prompt = random_.randint(8_000, 150_000)  # tokens
     cached = int(prompt * random_.choice((0.0, 0.7, 0.9, 0.97)))
     written = int((prompt - cached) * 0.9)
-    usage = {
+    begun = {
         "input_tokens": prompt - cached - written,
         "cache_read_input_tokens": cached,
         "cache_creation_input_tokens": written,
         "output_tokens": 1,
     }
-    events, made = [_event("message_start", {"message": {"usage": usage}})], [1]
+    events = [(_event("message_start", {"message": {"usage": begun}}), 1)]
     for index in range(random_.randint(1, 3)):
-        _block(random_, text, index, events, made)
-    output = sum(made)
-    end = {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": output}}
-    events += [_event("message_delta", end), _event("message_stop", {})]
-    made += [0, 0]
-    whole = b"".join(events)
-    at = len(whole) if random_.random() < 0.05 else random_.randint(len(events[0]), len(whole))  # noqa: PLR2004
+        events += _block(random_, text, index)
+    end = {"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": sum(made for _, made in events)}}
+    events += [(_event("message_delta", end), 0), (_event("message_stop", {}), 0)]
+    whole = b"".join(event for event, _ in events)
+    first = len(events[0][0])
+    at = len(whole) if random_.random() < 0.05 else random_.randint(first, len(whole))  # noqa: PLR2004
     billed, seen = 0, 0
-    for event, tokens in zip(events, made, strict=True):
-        if seen >= at:
-            break
-        billed += tokens
-        seen += len(event)
+    for event, made in events:
+        if seen < at:
+            billed += made
+            seen += len(event)
+    usage = Usage(
+        input_tokens=begun["input_tokens"],
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=billed,
+    )
     return CutStream(
-        request=b"x" * (prompt * 4),
-        bytes=whole[:at],
-        billed=Tokens(
-            usage=Usage(
-                input_tokens=usage["input_tokens"],
-                cache_read_tokens=cached,
-                cache_write_tokens=written,
-                output_tokens=billed,
-            )
-        ),
-        whole=at == len(whole),
+        request=b"x" * (prompt * 4), bytes=whole[:at], billed=Tokens(usage=usage), whole=at == len(whole)
     )
 
 
-def _block(random_: random.Random, text: str, index: int, events: list[bytes], made: list[int]) -> None:
+def _block(random_: random.Random, text: str, index: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the events of a block of an answer, each with the tokens that it has."""
     kind, name = random_.choice((("text", "text"), ("tool_use", "partial_json"), ("thinking", "thinking")))
     delta = {"text": "text_delta", "tool_use": "input_json_delta", "thinking": "thinking_delta"}[kind]
     begun = {"type": kind, "name": "Write"} if kind == "tool_use" else {"type": kind, name: ""}
-    events.append(_event("content_block_start", {"index": index, "content_block": begun}))
-    made.append(3 if kind == "tool_use" else 1)
+    made = 3 if kind == "tool_use" else 1
+    yield _event("content_block_start", {"index": index, "content_block": begun}), made
     at, length = random_.randrange(len(text) - 9_000), int(random_.paretovariate(1.1) * 80)
     said = text[at : at + min(length, 8_000)]
     tokens = tokens_of(json.dumps({"content": said}) if kind == "tool_use" else said)
     while tokens:
         size = random_.randint(1, 12)
         now, tokens = tokens[:size], tokens[size:]
-        events.append(
-            _event("content_block_delta", {"index": index, "delta": {"type": delta, name: "".join(now)}})
-        )
-        made.append(len(now))
-    events.append(_event("content_block_stop", {"index": index}))
-    made.append(0)
+        part = {"type": delta, name: "".join(now)}
+        yield _event("content_block_delta", {"index": index, "delta": part}), len(now)
+    yield _event("content_block_stop", {"index": index}), 0
 
 
 def _event(kind: str, data: dict[str, object]) -> bytes:

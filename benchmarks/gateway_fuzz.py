@@ -27,6 +27,7 @@ import yaml
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from benchmarks.figures import print_figures
 from benchmarks.gateway import forwarded
 from state.settings.presets import model_named
 
@@ -70,12 +71,16 @@ def _typed(random_: Random) -> Asked:
     return dict(fields)
 
 
+def _say(one: Trial, role: str, content: object) -> None:
+    one.asked["messages"].append({"role": role, "content": content})
+
+
 def _smuggle_a_source(random_: Random, one: Trial) -> None:
     kind = random_.choice(("image", "document"))
     block: Asked = {"type": kind, "source": random_.choice(_DATA["sources"])}
     if random_.randrange(2):
         block = {"type": "tool_result", "tool_use_id": "t", "content": [block]}
-    one.asked["messages"].append({"role": "user", "content": [block]})
+    _say(one, "user", [block])
 
 
 def _smuggle_a_field(random_: Random, one: Trial) -> None:
@@ -154,11 +159,8 @@ _HOSTILE: dict[str, Callable[[Random, Trial], Mapping[str, Any] | None]] = {
         random_.randint(0, 1), _typed(random_)
     ),
     "smuggle_a_source": _smuggle_a_source,
-    "smuggle_a_block": lambda random_, one: one.asked["messages"].append(
-        {
-            "role": random_.choice(("user", "assistant", "system")),
-            "content": [random_.choice(_DATA["blocks"])],
-        }
+    "smuggle_a_block": lambda random_, one: _say(
+        one, random_.choice(("user", "assistant", "system")), [random_.choice(_DATA["blocks"])]
     ),
     "smuggle_a_field": _smuggle_a_field,
     "ask_another_model": lambda random_, one: one.asked.update(model=random_.choice(_MODELS)),
@@ -189,8 +191,7 @@ def _stay_within(random_: Random, one: Trial) -> None:
             del asked[name]
     if random_.randrange(2):
         asked["messages"] += copy.deepcopy(random_.choice((MAIN["messages"], SINGLE["messages"])))
-    text = "".join(map(chr, random_.sample(range(32, 0xD000), 40)))
-    asked["messages"].append({"role": "user", "content": text})
+    _say(one, "user", "".join(map(chr, random_.sample(range(32, 0xD000), 40))))
     deep: Any = 1
     for _ in range(random_.randint(0, 80)):
         deep = {"model": deep, "type": "url"}
@@ -325,7 +326,7 @@ def main(times: int, seed: int) -> None:
         "honest_refused": len(found.refused),
         "arrived": found.arrived,
     }
-    print(json.dumps(figures))
+    print_figures(figures)
     sys.exit(any(wrong.values()))
 
 

@@ -19,19 +19,25 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import anyio
 import click
 
-from agents.gateway.script import Expectation, Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Scenario
 from agents.session.sdks import import_sdks
 from benchmarks.figures import percentile, print_figures, print_spans
-from benchmarks.rehearsed import CallerClock, clocked_gateway, commit, exchanged, git, own_home, working
+from benchmarks.rehearsed import (
+    CallerClock,
+    calls,
+    clocked_gateway,
+    commit,
+    exchanged,
+    git,
+    own_home,
+    scenario_of,
+    working,
+)
 from state.roles import Role
-
-if TYPE_CHECKING:
-    from pydantic import JsonValue
 
 TASK = "questions"
 WORKER, DEVELOPER = f"{Role.WORKER}/{TASK}/1", f"{Role.DEVELOPER}/{TASK}/1"
@@ -75,47 +81,22 @@ async def _measure(folder: Path, questions: int) -> list[RoundTrip]:
 
 
 def _scenario(questions: int) -> Scenario:
-    return Scenario(
-        scenario=1,
-        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        callers={
-            WORKER: (
-                *(
-                    ScriptReply(tools=_asks(number), expect=_answered(number - 1))
-                    for number in range(questions)
-                ),
-                ScriptReply(text="Now I know.", expect=_answered(questions - 1)),
-            ),
-            DEVELOPER: tuple(map(_answer, range(questions))),
-        },
-    )
-
-
-def _answer(number: int) -> ScriptReply:
-    """The Developer's reply to one of the questions."""
-    answer: JsonValue = {
-        "question": _question(number), "labels": [LABEL], "free_text": "", "reason": "It is warm.",
-        "reversible": True,
-    }  # fmt: skip
-    return ScriptReply(structured={"answers": [answer]}, when=(f"## Question 1\n\n{_question(number)}\n",))
-
-
-def _question(number: int) -> str:
-    """A new question each time, since a repeated one would reject the answer."""
-    return f"Which colour has page {number}?"
-
-
-def _asks(number: int) -> tuple[ScriptToolCall, ...]:
-    options: JsonValue = [{"label": label, "description": f"Take {label}"} for label in (LABEL, "blue")]
-    question: JsonValue = {
-        "question": _question(number), "header": "Colour", "multiSelect": False, "options": options,
-    }  # fmt: skip
-    return (ScriptToolCall(name="AskUserQuestion", input={"questions": [question]}),)
-
-
-def _answered(number: int) -> Expectation:
-    words = (f'"{_question(number)}"="{LABEL}"',) if number >= 0 else ()
-    return Expectation(tool_results_contain=words)
+    """Ask new questions, since a repeated one would reject the answer."""
+    words = [f"Which colour has page {number}?" for number in range(questions)]
+    options = [{"label": label, "description": f"Take {label}"} for label in (LABEL, "blue")]
+    form = {"header": "Colour", "multiSelect": False, "options": options}
+    answer = {"labels": [LABEL], "free_text": "", "reason": "It is warm.", "reversible": True}
+    asked = [calls("AskUserQuestion", questions=[{"question": one, **form}]) for one in words]
+    answered = [{"tool_results_contain": [f'"{one}"="{LABEL}"']} for one in words]
+    worker = [
+        {**reply, "expect": expect}
+        for reply, expect in zip([*asked, {"text": "Now I know."}], [{}, *answered], strict=True)
+    ]
+    developer = [
+        {"structured": {"answers": [{"question": one, **answer}]}, "when": [f"## Question 1\n\n{one}\n"]}
+        for one in words
+    ]
+    return scenario_of({WORKER: worker, DEVELOPER: developer})
 
 
 def _round_trips(clock: CallerClock) -> list[RoundTrip]:

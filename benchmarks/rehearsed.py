@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import TypeAdapter
 
 from agents.access import RehearsalConnection
 from agents.gateway.call import read_address
@@ -88,22 +89,14 @@ def agreeing(*tasks: str, **plan: object) -> Callers:
 
 def notes_with_a_question() -> Callers:
     """Return the callers of a run whose Worker asks the Developer for a colour and writes it down."""
-    options = [{"label": "red", "description": "Warm"}, {"label": "blue", "description": "Cold"}]
-    asked = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
-    answer = {"question": "Which colour?", "labels": ["red"], "free_text": "", "reason": "It is the first."}
-    others = agreeing("notes")
-    return {
-        "planner/plan/1": others["planner/plan/*"],
-        "judge/*": others["judge/*"],
-        "worker/notes/1": [
-            calls("AskUserQuestion", questions=[asked]),
-            calls("Write", file_path="{workspace}/notes.txt", content="Red.\n"),
-            reports("task_complete", summary="Done.", tests="None."),
-        ],
-        "developer/notes/1": [{"structured": {"answers": [{**answer, "reversible": True}]}}],
-        "reviewer/notes/1": others["reviewer/*"],
-        "reviewer/final/1": others["reviewer/*"],
-    }
+    read: Callers = yaml.safe_load((Path(__file__).parent / "notes.yaml").read_text("utf-8"))
+    return read
+
+
+def scenario_of(callers: Callers) -> Scenario:
+    """Return a scenario whose calls cost something."""
+    usage = {"input_tokens": 1000, "output_tokens": 100}
+    return TypeAdapter(Scenario).validate_python({"scenario": 1, "usage": usage, "callers": callers})
 
 
 # --- whole runs ---------------------------------------------------------------------------------------------

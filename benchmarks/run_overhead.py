@@ -31,7 +31,7 @@ import click
 from agents.access import RehearsalConnection
 from agents.caller import Caller
 from agents.gateway.ledger import read_ledger
-from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway
 from agents.roles.worker import system_prompt
 from agents.session.claude_code import find_cli
@@ -39,7 +39,17 @@ from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
 from benchmarks.figures import print_figures
-from benchmarks.rehearsed import clocked_gateway, commit, exchanged, own_home, working
+from benchmarks.rehearsed import (
+    Reply,
+    calls,
+    clocked_gateway,
+    commit,
+    exchanged,
+    own_home,
+    reports,
+    scenario_of,
+    working,
+)
 from orchestrator.git.workspace import ensure_worktree, snapshot
 from state.journal.events import IterationMeasured
 from state.roles import ROLES, Role
@@ -207,26 +217,21 @@ def _prompt(number: int) -> str:
     return f"Do step {number:04}: write its file, then check."
 
 
-def _turn(number: int) -> tuple[ScriptReply, ScriptReply]:
+def _turn(number: int) -> list[Reply]:
     """Work, then a report. The closing words follow only if no hook ends the turn."""
     file = {"file_path": f"{{workspace}}/step-{number:04}.txt", "content": f"{number}\n" * 40}
-    work = (
-        ScriptToolCall(name="Write", input={**file}),
-        ScriptToolCall(name="Bash", input={"command": "true", "description": "Check"}),
-    )
-    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "The step is done."})
-    when = (f"step {number:04}",)
-    return ScriptReply(when=when, tools=work), ScriptReply(
-        when=when, tools=(report,), then=f"Step {number:04} is done."
-    )
+    work = [calls("Write", **file), calls("Bash", command="true", description="Check")]
+    report = reports(ITERATION_DONE, done="The step is done.")
+    when = {"when": [f"step {number:04}"]}
+    return [
+        {"tools": [tool for reply in work for tool in reply["tools"]], **when},
+        {**report, "then": f"Step {number:04} is done.", **when},
+    ]
 
 
 def _scenario(exchanges: int) -> Scenario:
-    replies = tuple(reply for number in range(exchanges + 1) for reply in _turn(number))
-    return Scenario(
-        scenario=1,
-        usage=ScriptUsage(input_tokens=1000, output_tokens=100),
-        callers={f"{Role.WORKER}/*": replies},
+    return scenario_of(
+        {f"{Role.WORKER}/*": [one for number in range(exchanges + 1) for one in _turn(number)]}
     )
 
 
