@@ -14,7 +14,6 @@ line is JSON: the growth of each from the first measurement to the last, in the 
 import contextlib
 import gc
 import io
-import json
 import os
 import resource
 import signal
@@ -31,6 +30,7 @@ import anyio
 import click
 
 from agents.session.sdks import import_sdks
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
 from orchestrator.cli.runs.compose import _new
 from orchestrator.cli.runs.request import RunEnvironment
@@ -76,7 +76,7 @@ def main(evaluations: int, cancel_every: int, kill_every: int, only_disturbed: b
     disturbed = [_fate(number, cancel_every, kill_every) for number in range(1, evaluations + 1)]
     with own_home(**{MARK: uuid.uuid4().hex}) as folder:
         passes = anyio.run(_measure, folder, [disturbed] if only_disturbed else [quiet, disturbed])
-    print(json.dumps(_growth(passes)))
+    print_figures(_growth(passes))
 
 
 def _fate(number: int, cancel_every: int, kill_every: int) -> Fate:

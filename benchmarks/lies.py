@@ -12,7 +12,6 @@ ended `honest_stuck`, `honest_right`, `languages`, and `commands_ratio`: the sec
 one-task run but set-up, divided by those of one run of its suite.
 """
 
-import json
 import os
 import re
 import sys
@@ -26,6 +25,7 @@ from pathlib import Path
 import click
 
 from benchmarks.claims import CALCULATORS, Calculator, Claim, Claimed, Start, calculators, run_claim
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import own_home, toolchains
 from state.outcome import Outcome
 from state.settings.sources import user_file
@@ -99,7 +99,7 @@ def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) ->
         "languages": len({PROJECTS[one.case.project].language for one in lines}),
         "commands_ratio": ratio,
     }
-    print(json.dumps(figures))
+    print_figures(figures)
 
 
 def _cases() -> Iterator[Case]:

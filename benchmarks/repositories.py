@@ -11,7 +11,6 @@ The last line is JSON: `skeletons` is their number, `found_share` is of all, `co
 commands.
 """
 
-import json
 import re
 import shutil
 import tempfile
@@ -28,6 +27,7 @@ import yaml
 
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.runners.suite import suite_of
@@ -130,7 +130,7 @@ def main(only: str | None) -> None:
         "canary_share": _share([one.canary for one in runnable]),
         "own_seconds_max": round(max((one.own_seconds for one in runnable), default=0.0), 2),
     }
-    print(json.dumps(figures))
+    print_figures(figures)
 
 
 def _look(name: str) -> ProjectResult:

@@ -38,7 +38,7 @@ from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
-from benchmarks.figures import print_figures
+from benchmarks.figures import print_figures, print_spans
 from benchmarks.rehearsed import (
     Reply,
     calls,
@@ -260,33 +260,29 @@ def _look(workspace: Path, exchanges: int) -> None:
 
 def _report(measured: Measured, exchanges: int) -> None:
     timings, requests = measured.timings, measured.requests
-    print(
-        f"{exchanges} exchanges a session, ms per exchange; the first exchange includes the session's start"
-    )
-    print(f"{'pair':>4} {'bare':>8} {'sq':>8} {'ratio':>7} {'bare first':>11} {'sq first':>9}")
-    for number, (bare, sq) in enumerate(timings, start=1):
-        each = f"{_ms(bare.others, exchanges):8.1f} {_ms(sq.others, exchanges):8.1f}"
-        firsts = f"{_ms(bare.first):11.0f} {_ms(sq.first):9.0f}"
-        print(f"{number:>4} {each} {sq.others / bare.others:7.3f} {firsts}")
-    result = {
-        "wall_ratio": round(median(sq.others / bare.others for bare, sq in timings), 4),
-        "sq_ms_per_iteration": round(
-            median(_ms(sq.others - bare.others, exchanges) for bare, sq in timings), 2
-        ),
-        "bare_ms_per_iteration": round(median(_ms(bare.others, exchanges) for bare, _ in timings), 2),
-        "bare_first_ms": round(median(_ms(bare.first) for bare, _ in timings), 1),
-        "sq_first_ms": round(median(_ms(sq.first) for _, sq in timings), 1),
-        "bare_requests_per_turn": requests[BARE],
-        "sq_requests_per_turn": requests[TASK],
-        "requests_per_turn_saved": round(requests[UNSTOPPED] - requests[TASK], 4),
-        "exchanges": exchanges,
-        "pairs": len(timings),
+    print(f"{exchanges} exchanges a session; the first exchange includes the session's start")
+    ms = {
+        "bare": [1000 * bare.others / exchanges for bare, _ in timings],
+        "sq": [1000 * sq.others / exchanges for _, sq in timings],
+        "bare, first": [1000 * bare.first for bare, _ in timings],
+        "sq, first": [1000 * sq.first for _, sq in timings],
     }
-    print_figures(result)
-
-
-def _ms(seconds: float, count: int = 1) -> float:
-    return 1000 * seconds / count
+    print_spans(ms)
+    pairs = list(zip(ms["bare"], ms["sq"], strict=True))
+    print_figures(
+        {
+            "wall_ratio": round(median(sq / bare for bare, sq in pairs), 4),
+            "sq_ms_per_iteration": round(median(sq - bare for bare, sq in pairs), 2),
+            "bare_ms_per_iteration": round(median(ms["bare"]), 2),
+            "bare_first_ms": round(median(ms["bare, first"]), 1),
+            "sq_first_ms": round(median(ms["sq, first"]), 1),
+            "bare_requests_per_turn": requests[BARE],
+            "sq_requests_per_turn": requests[TASK],
+            "requests_per_turn_saved": round(requests[UNSTOPPED] - requests[TASK], 4),
+            "exchanges": exchanges,
+            "pairs": len(timings),
+        }
+    )
 
 
 if __name__ == "__main__":

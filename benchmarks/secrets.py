@@ -23,9 +23,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-import yaml
-
-from benchmarks.rehearsed import NOTES, SQ, Callers, agreeing, calls, commit, git, reports
+from benchmarks.figures import print_figures
+from benchmarks.rehearsed import SQ, Callers, agreeing, calls, commit, git, reports, request_for
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
@@ -36,6 +35,7 @@ ROOT = Path(__file__).parent.parent
 _EVENTS, _ROUNDS, _SIZE = 10_000, 10, 2_000
 _PIECE = 200_000  # bytes of a history that are looked at together
 _MOST = 1.2
+_KEPT = ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")  # of the environment
 
 
 def main() -> int:
@@ -47,7 +47,7 @@ def main() -> int:
         print(line)
     ratio = store_ratio()
     result = {"secret_hits": len(hits), "redacted_honest": len(honest), "store_ratio": round(ratio, 3)}
-    print(json.dumps(result))
+    print_figures(result)
     return 1 if hits or honest or ratio > _MOST else 0
 
 
@@ -172,33 +172,21 @@ all | python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.stdin.r
 
 
 def _run_sq(root: Path, project: Path, values: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    scenario, spec = root / "scenario.yaml", root / "spec.md"
     callers = _callers(_attack(root / "home", project), values["said"])
-    scenario.write_text(
-        yaml.safe_dump({"scenario": 1, "description": "leaks", "usage": {}, "callers": callers})
-    )
-    spec.write_text(NOTES)
-    command = [*SQ, "run", "--spec", str(spec), "--rehearse", str(scenario), "--sandbox", "off"]
+    request = request_for(root, callers, {})
+    command = ["run", "--spec", str(request.spec), "--rehearse", str(request.rehearse), "--sandbox", "off"]
     verify = ["--verify", f"cat {root}/home/.npmrc {project}/.env notes.txt"]
     variables = {"MY_SERVICE_TOKEN": values["environment"], "SQ_CONTAINMENT": "supervisor"}
+    return _sq(root, project, *command, *verify, **variables)
+
+
+def _sq(root: Path, project: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run sq in the project, with the home below `root`."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environ = {**kept, "HOME": str(root / "home"), "GIT_CONFIG_NOSYSTEM": "1", **variables}
     return subprocess.run(
-        [*command, *verify],
-        cwd=project,
-        env={**_environ(root), **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+        [*SQ, *command], cwd=project, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
-
-
-def _environ(root: Path) -> dict[str, str]:
-    kept = ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")
-    return {
-        **{name: os.environ[name] for name in kept if name in os.environ},
-        "HOME": str(root / "home"),
-        "GIT_CONFIG_NOSYSTEM": "1",
-    }
 
 
 def _callers(attack: str, said: str) -> Callers:
@@ -214,14 +202,9 @@ def _callers(attack: str, said: str) -> Callers:
 
 def _shown(root: Path, project: Path) -> dict[str, str]:
     """Return the output of the commands that show a run."""
-    commands = (["status", "--json"], ["status"], ["logs"], ["logs", "--json"], ["decisions"])
-    shown = {}
-    for command in commands:
-        done = subprocess.run(
-            [*SQ, *command], cwd=project, env=_environ(root), capture_output=True, text=True, check=False
-        )
-        shown[f"sq {' '.join(command)}"] = done.stdout + done.stderr
-    return shown
+    commands = ("status --json", "status", "logs", "logs --json", "decisions")
+    done = {f"sq {command}": _sq(root, project, *command.split()) for command in commands}
+    return {command: one.stdout + one.stderr for command, one in done.items()}
 
 
 def _stored(folder: Path) -> dict[str, str]:
