@@ -1,6 +1,6 @@
 """The conclusions on a run as records: its headline, findings, and places to look at."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import IntEnum, StrEnum
 
 from orchestrator.views.descriptions.description import Tone
@@ -57,7 +57,7 @@ class Urgency(IntEnum):
     KNOW = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """One thing to look at. `what` is sq's sentence, `words` an agent's, `seq` the place in the journal.
 
@@ -67,6 +67,7 @@ class Point:
     urgency: Urgency
     kind: str
     what: str
+    _: KW_ONLY
     words: str = ""
     task_id: str = ""
     seq: int = 0
@@ -79,10 +80,3 @@ class FindingRow:
     task_id: str
     finding: Finding
     seq: int
-
-
-def point(
-    urgency: Urgency, kind: str, what: str, *, words: str = "", task_id: str = "", seq: int = 0
-) -> Point:
-    """Return a point. `words` are an agent's, and `seq` is the place of its event."""
-    return Point(urgency=urgency, kind=kind, what=what, words=words, task_id=task_id, seq=seq)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.conclusions import Point, Urgency, point
+from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.events.tasks import TaskView
@@ -19,7 +19,7 @@ def checks(story: RunFacts) -> Iterator[Point]:
         yield from _steering(story, id_, task)
         for gate in task.open.gates:
             if gate.verdict is Verdict.NOT_CHECKED:
-                yield point(
+                yield Point(
                     Urgency.UNPROVEN,
                     "gate not checked",
                     f"the gate {gate.gate} of {id_} could not be checked",
@@ -37,7 +37,7 @@ def _steering(story: RunFacts, id_: str, task: TaskView) -> Iterator[Point]:
             for stored in story.history.notable
             if isinstance(stored.event, e.ChecksDecided) and stored.event.task_id == id_
         ]
-        yield point(
+        yield Point(
             Urgency.UNPROVEN,
             "checks not judged",
             f"{len(missing)} of {len(newest)} checks of {id_} were not judged: {listed(missing)}",
@@ -54,9 +54,9 @@ def proofs(view: RunView) -> Iterator[Point]:
             continue
         seq = view.evidence.proved_at.get(key, 0)
         for kind, urgency, what in _gaps(proofs):
-            yield point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
+            yield Point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
     if view.baseline.not_run:
-        yield point(
+        yield Point(
             Urgency.UNPROVEN,
             "command not run",
             "sq did not run these commands of the analysis, because it does not know them: use --verify",
@@ -65,7 +65,7 @@ def proofs(view: RunView) -> Iterator[Point]:
         )
     for check in view.baseline.checks.values():
         if check.run.broken or check.run.missing:
-            yield point(
+            yield Point(
                 Urgency.UNPROVEN,
                 "command could not run",
                 f"`{check.run.command}` could not run before any change",
@@ -75,14 +75,14 @@ def proofs(view: RunView) -> Iterator[Point]:
                 seq=view.baseline.seq,
             )
         if check.canary and check.canary.caught is False:
-            yield point(
+            yield Point(
                 Urgency.UNPROVEN,
                 "canary not caught",
                 f"`{check.run.command}` passes at the base although a test fails: it proves nothing",
                 seq=view.baseline.seq,
             )
     if view.whole.tree and not any(run.runs for run in view.evidence.verifications.values()):
-        yield point(
+        yield Point(
             Urgency.UNPROVEN, "nothing to verify with", "no command verified the work: give one with --verify"
         )
 
@@ -97,7 +97,7 @@ def earlier_proofs(story: RunFacts) -> Iterator[Point]:
             newest = view.evidence.proofs.get((event.task_id, view.tasks[event.task_id].claim.accepted_tree))
             earlier = view.evidence.proofs[key].untold if key in view.evidence.proofs else ()
             for untold in [one for one in earlier if newest is None or one not in newest.untold]:
-                yield point(
+                yield Point(
                     Urgency.UNPROVEN,
                     "could not be checked",
                     f"{event.task_id}, attempt {event.attempt}: sq could not check {untold}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from orchestrator.views.models import gaps
-from orchestrator.views.models.conclusions import FindingRow, Point, Urgency, point
+from orchestrator.views.models.conclusions import FindingRow, Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, CriterionState
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
@@ -45,13 +45,13 @@ def surroundings(story: RunFacts) -> Iterator[Point]:
     view = story.view
     for stored in story.history.notable:
         for kind, urgency, what in _of_event(stored.event):
-            yield point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
+            yield Point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
     refused = [one.seq for one in story.history.notable if isinstance(one.event, e.ActionRefused)]
     if refused:
         what = f"policy refused {len(refused)} call(s) of agents, the first one here"
-        yield point(Urgency.KNOW, "refused calls", what, seq=refused[0])
+        yield Point(Urgency.KNOW, "refused calls", what, seq=refused[0])
     for flaky in dict.fromkeys(name for done in view.evidence.verifications.values() for name in done.flaky):
-        yield point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
+        yield Point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
 
 
 def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901  one case an event
@@ -98,7 +98,7 @@ def questions(view: RunView) -> Iterator[Point]:
     for ask in view.asks.values():
         task_id = ask.asked.task_id
         if ask.parked:
-            yield point(
+            yield Point(
                 Urgency.DECIDE,
                 "parked question",
                 "a question is parked for you",
@@ -109,7 +109,7 @@ def questions(view: RunView) -> Iterator[Point]:
         for answer in ask.held:
             if not answer.reversible:
                 basis = "the spec" if answer.basis is Basis.SPEC else f"its {answer.basis}"
-                yield point(
+                yield Point(
                     Urgency.KNOW if answer.basis is Basis.SPEC else Urgency.DECIDE,
                     "decision that is not easy to undo",
                     f"the Developer decided, on {basis}, something that is not easy to undo",
@@ -134,11 +134,11 @@ def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
     for row in rows:
         if row.standing in _STANDINGS and (view.ended or row.standing not in _WHILE_IT_GOES_ON):
             urgency, what = _STANDINGS[row.standing]
-            yield point(
+            yield Point(
                 urgency, f"criterion {row.standing}", f"{what} ({row.id})", words=row.text, seq=row.seq
             )
         if row.proof and row.proof.kind is EvidenceKind.LINE:
-            yield point(
+            yield Point(
                 Urgency.KNOW,
                 "criterion that a line alone proves",
                 f"sq saw the line that is the proof of {row.id}, and only the reviewer says that it suffices",
@@ -146,7 +146,7 @@ def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
                 seq=row.seq,
             )
         if row.standing is CriterionState.PROVEN and not row.place:
-            yield point(
+            yield Point(
                 Urgency.KNOW,
                 "criterion without a place",
                 f"the words of {row.id} are not in the spec: the planner wrote them",
@@ -167,7 +167,7 @@ def tasks(story: RunFacts) -> Iterator[Point]:
     for id_, task in story.view.tasks.items():
         if task.stage in UNMERGED_ENDS:
             spans = story.history.stages.get(id_, ())
-            yield point(
+            yield Point(
                 Urgency.DECIDE,
                 "task not merged",
                 f"the task {id_} {_ENDS[task.stage]}",
@@ -177,7 +177,7 @@ def tasks(story: RunFacts) -> Iterator[Point]:
             )
         ended_badly = [span for span in story.history.stages.get(id_, ()) if span.stage in UNMERGED_ENDS]
         if task.stage is Stage.MERGED and ended_badly:
-            yield point(
+            yield Point(
                 Urgency.KNOW,
                 "merged after a bad end",
                 f"the task {id_} was merged at attempt {task.attempt}, after it had been "
@@ -200,7 +200,7 @@ def findings(story: RunFacts) -> Iterator[Point]:
         finding = row.finding
         if finding.state in _LET_GO:
             urgency, what = _LET_GO[finding.state]
-            yield point(
+            yield Point(
                 urgency,
                 f"finding {finding.state}",
                 f"{what}: {finding.issue.type}",
@@ -222,7 +222,7 @@ def suggestions(story: RunFacts) -> Iterator[Point]:
     for task_id, stored in newest.items():
         if isinstance(stored.event, e.ReviewRecorded):
             for suggestion in stored.event.suggestions:
-                yield point(
+                yield Point(
                     Urgency.KNOW,
                     "suggestion of a review",
                     "a review that passed suggests",
