@@ -9,7 +9,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from importlib.resources import files
@@ -20,6 +19,7 @@ import msgspec
 import yaml
 
 from orchestrator.project.build_files.yaml_text import read_yaml
+from state.records.work import WorkFacts
 
 _PYTHON = re.compile(
     r"(?:pyproject\.toml|setup\.(?:cfg|py)|Pipfile.*|.*requirements.*|(?:uv|poetry|pdm)\.lock)"
@@ -41,21 +41,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     lock: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DependencyChanges:
-    """How dependencies differ between two trees, by name.
-
-    `added` and `removed` are of manifests, `locked` are added in lock files alone, with all that they need
-    themselves. `changed` have another version or place in a manifest. `unread` are files that cannot be read.
-    """
-
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    locked: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-
-
 @cache
 def _rows() -> dict[str, Manifest]:
     text = (files("orchestrator.project.build_files") / "dependencies.yaml").read_text("utf-8")
@@ -70,12 +55,15 @@ def manifest_of(path: str) -> Manifest | None:
     return next((row for glob, row in _rows().items() if fnmatch(place.name, glob)), None)
 
 
-def dependency_changes(before: Mapping[str, str], after: Mapping[str, str]) -> DependencyChanges:
-    """Return how the dependencies in these files differ: texts by path, as they were and as they are."""
+def dependency_changes(before: Mapping[str, str], after: Mapping[str, str]) -> WorkFacts:
+    """Return how the dependencies in these files differ: texts by path, as they were and as they are.
+
+    Those in lock files alone are there with all that they need themselves.
+    """
     unread: dict[str, None] = {}
     old, new = _all(before, unread), _all(after, unread)
     known = {*old, *new, *_all(before, unread, lock=True)}
-    return DependencyChanges(
+    return WorkFacts(
         added=tuple(sorted(new.keys() - old.keys())),
         removed=tuple(sorted(old.keys() - new.keys())),
         changed=tuple(sorted(name for name in old.keys() & new.keys() if old[name] != new[name])),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.git.trees import changed_paths, contents_at
@@ -33,11 +34,8 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
     texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
     found = dependency_changes(*({path: _text(one) for path, one in each.items()} for each in texts))
     public = name_changes(*[await contents_at(run.repository, one, sources) for one in (base, tree)])
-    return WorkFacts(
-        added=found.added,
-        removed=found.removed,
-        changed=found.changed,
-        locked=found.locked,
+    return replace(
+        found,
         names_added=public.added,
         names_removed=public.removed,
         names_changed=public.changed,
