@@ -98,18 +98,10 @@ def _loaded(chromium: "Browser", long: MadeRun, twelve: MadeRun) -> dict[str, ob
         page.locator("#r-tasks tr").first.wait_for()
         overview_s = time.perf_counter() - began
     answers: list[Response] = []
-    foreign: list[str] = []
-
-    def look(request: "Request") -> None:
-        if _is_foreign(request.url, address):
-            foreign.append(request.url)
-
-    def keep(answer: "Response") -> None:
-        answers.append(answer)
-
+    urls: list[str] = []
     with dash(twelve) as (address, _), opened(chromium, address) as page:
-        page.on("request", look)
-        page.on("response", keep)
+        page.on("request", lambda one: urls.append(one.url))
+        page.on("response", answers.append)
         page.goto(_run_address(page, twelve), wait_until="load")
         page.locator("#r-tasks tr").first.wait_for()
         bodies = [one.body() for one in answers if one.request.resource_type != "eventsource"]
@@ -117,7 +109,7 @@ def _loaded(chromium: "Browser", long: MadeRun, twelve: MadeRun) -> dict[str, ob
     return {
         "overview_s": round(overview_s, 2),
         "page_kb_gz": round(sum(len(gzip.compress(body)) for body in bodies) / 1024, 1),
-        "foreign_requests": len(foreign),
+        "foreign_requests": sum(_is_foreign(url, address) for url in urls),
     }
 
 
@@ -288,15 +280,12 @@ def _listen(page: "Page", own: str, acted: list[str]) -> None:
         if "Content Security Policy" in one.text:
             acted.append(one.text)
 
-    def error(one: object) -> None:
-        acted.append(f"error: {one}")
-
     def request(one: "Request") -> None:
         parts = urlsplit(one.url)
         if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != own:
             acted.append(f"request: {one.url}")
 
     page.on("dialog", dialog)
-    page.on("pageerror", error)
+    page.on("pageerror", lambda one: acted.append(f"error: {one}"))
     page.on("console", console)
     page.on("request", request)
