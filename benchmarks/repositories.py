@@ -46,11 +46,9 @@ class Skeleton:
     """One project. Detection has to find `command` and may find `others`.
 
     `tools` are the programs it needs, `packages` those of npm that have to be in `node_modules`. `stand_in`
-    does
-    the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
-    them.
-    `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian and
-    npm have the tools.
+    does the same as `command` with fewer tools. `tests` and `skipped` are the names of the tests as sq counts
+    them. `registered`: a new test file would have to be listed in the build's own files. `runs_here`: Debian
+    and npm have the tools.
     """
 
     name: str

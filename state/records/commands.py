@@ -71,12 +71,11 @@ class CommandRun:
 
     `missing` names a program, a toolchain or a runner's module that is not on this machine. `nothing_yet`
     names the part that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at
-    its deadline.
-    `broken` says why the runner stopped before any test: by name, with the first cause. Its exit code then
-    shows nothing about the work. `failing_part` is the part of its output that shows the failures, empty if
-    that is `output_tail`.
-    `walled`: what a sandbox seems to have kept from a command that failed, and the setting that opens it.
-    `complaints` are those of a check that runs no tests. It is None for all other commands.
+    its deadline. `broken` says why the runner stopped before any test: by name, with the first cause. Its
+    exit code then shows nothing about the work. `failing_part` is the part of its output that shows the
+    failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
+    failed, and the setting that opens it. `complaints` are those of a check that runs no tests. It is None
+    for all other commands.
     """
 
     command: str

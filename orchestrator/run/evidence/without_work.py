@@ -2,9 +2,8 @@
 
 If nothing fails then, no test shows the work, or something pretends. New functions are also emptied alone,
 and each one that the spec names, because one honest test vouches for no other, and because another new
-function may hide the failures.
-The files of tests that the work touched are run first: if they pass alone with the work and fail without it,
-the whole does.
+function may hide the failures. The files of tests that the work touched are run first: if they pass alone
+with the work and fail without it, the whole does.
 
 A function that the spec wants built, by name, is a stub if nothing stands there, whatever tests say: it does
 nothing, returns the empty value, or says that it is not implemented. A new one counts if the spec names it.
