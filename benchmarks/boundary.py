@@ -36,8 +36,7 @@ from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
-from benchmarks.rehearsed import clocked_gateway, run_of, worker_at
-from state.journal.store import Journal
+from benchmarks.rehearsed import clocked_gateway, exchanged, working
 from state.settings.records import Sandbox
 
 PAIRS = 7
@@ -84,17 +83,10 @@ async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTi
         async with clocked_gateway(scenario(), folder) as (gateway, clock):
             gateway.listen_on(folder / "socket")
             socket = GatewaySocket(path=folder / "socket", port=gateway.port)
-            run_folder = folder / "run"
-            run_folder.mkdir()
-            with Journal(run_folder) as journal:
-                run = run_of(
-                    journal, run_folder, gateway, repository, folder, boundary=boundary, socket=socket
-                )
+            about = folder / "run", gateway, repository, "bench", number
+            async with working(*about, boundary=boundary, socket=socket) as (_, talk):
                 began = time.perf_counter()
-                async with worker_at(run, "bench", number, repository) as talk:
-                    call = await talk.exchange(1, "Work.")
-                if failure := call.failure:
-                    sys.exit(f"the session in {level} failed: {failure}")
+                await exchanged(talk, 1, "Work.")
     (served,) = clock.served.values()
     arrived = [one.arrived for one in served]
     gaps = [later - earlier for earlier, later in pairwise(arrived)]

@@ -27,7 +27,8 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.policy import no_boundary
+from agents.process.sandbox.needs import GatewaySocket
+from agents.process.sandbox.policy import SandboxPolicy, no_boundary
 from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
@@ -252,14 +253,16 @@ def run_of(
     worktrees: Path,
     *,
     base: str = "",
+    boundary: SandboxPolicy | None = None,
+    socket: GatewaySocket | None = None,
 ) -> Run:
-    """Return a run that has started, with its events in `journal`. It has no sandbox."""
+    """Return a run that has started, with its events in `journal`. Without a boundary it has no sandbox."""
     containment, environ = detect_containment(), os.environ
-    boundary = no_boundary(environ)
+    boundary = boundary or no_boundary(environ)
     config_dir = run_folder / "claude"
     config_dir.mkdir(exist_ok=True)
     settings = usual_settings("medium")
-    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir)
+    connection = RehearsalConnection(gateway=gateway, config_dir=config_dir, gateway_socket=socket)
     started = RunStarted(
         run_id=RUN,
         spec_name="spec.md",
@@ -294,15 +297,18 @@ def run_of(
 
 @asynccontextmanager
 async def working(
-    run_folder: Path, gateway: Gateway, workspace: Path, task: str, attempt: int
+    run_folder: Path, gateway: Gateway, workspace: Path, task: str, attempt: int, **sandbox: Any
 ) -> AsyncIterator[tuple[Run, Conversation]]:
-    """Start a run with a journal in `run_folder`, and provide the conversation with its Worker."""
+    """Start a run with a journal in `run_folder`, and provide its Worker's conversation.
+
+    `sandbox`: `boundary` and `socket` of `run_of`.
+    """
     run_folder.mkdir()
     temporary = workspace.with_name(f"{workspace.name}-temporary")
     temporary.mkdir(exist_ok=True)
     about: dict[str, Any] = {"task_id": task, "attempt": attempt}
     with Journal(run_folder) as journal:
-        run = run_of(journal, run_folder, gateway, workspace, workspace.parent)
+        run = run_of(journal, run_folder, gateway, workspace, workspace.parent, **sandbox)
         run.record(
             PlanAccepted(tasks=(Task(id=task, title=task, description="Do it."),), criteria=()),
             TaskStarted(task_id=task, branch="", worktree=str(workspace), base_commit=""),
