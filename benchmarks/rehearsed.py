@@ -297,7 +297,12 @@ def run_of(
 
 @asynccontextmanager
 async def working(
-    run_folder: Path, gateway: Gateway, workspace: Path, task: str, attempt: int, **sandbox: Any
+    run_folder: Path,
+    gateway: Gateway,
+    workspace: Path,
+    task: str,
+    attempt: int,
+    **sandbox: Any,  # noqa: ANN401
 ) -> AsyncIterator[tuple[Run, Conversation]]:
     """Start a run with a journal in `run_folder`, and provide its Worker's conversation.
 
