@@ -110,7 +110,7 @@ def test_status_shows_a_finished_run_in_one_row(sq, demo, story):
     done = sq("status", folder=demo)
     header, row = done.stdout.splitlines()
     assert header.split() == ["run", "spec", "state", "merged", "cost", "started", "duration"]
-    for part in (story[0].event.run_id, "quality-test.md", "complete", "1/1", "$0.15 rehearsed"):
+    for part in (story[0].event.run_id, "quality-test.md", "complete", "1/1", "$0.14 rehearsed"):
         assert part in row
 
 

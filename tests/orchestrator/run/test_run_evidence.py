@@ -264,7 +264,7 @@ def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
     assert f"git merge {kept.branch}" in stays.output
     moves = rehearse(whole_run(), settings={"merge_unverified": True})
     assert moves.outcome is Outcome.UNVERIFIED
-    assert moves.of(e.WorkDelivered)
+    assert moves.of(e.WorkDelivered), moves.output
     assert (repository / "notes.txt").exists()
 
 
