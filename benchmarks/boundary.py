@@ -6,14 +6,18 @@ Attacks are the tests of `tests/hostile`: a scripted Worker on the real Claude C
 does sq's verification, in `whole` and, to prove that a row can succeed, with `off`. The places in which it
 finds the API key (`key_hits`) are among them, and so are hosts beside the open ones
 (`hosts_reached_beside_the_list`: 0 if none is) and dependencies that are added in three languages
-(`honest_dependency_added`). Costs are ratios of the same session in `whole` and with `off`,
-in turn: the time from the start of a session to its first request, and the time of one Bash call. The figures
-of the gateway are those of `benchmarks.gateway`, and those of secrets are of `benchmarks.secrets`. The last
-line is JSON. Without bubblewrap or socat it says so and fails.
+(`honest_dependency_added`). Acts against sq outside of the sandbox (`outside_acts`) got nothing, or are
+counted by what they did: `outside_got`, `hangs`, `errors_inside_sq`, `left_behind`. `second_set_up_share` is
+the time of a second worktree's set-up beside the first one's, the larger of uv and npm. Costs are ratios of
+the same session in `whole` and with `off`, in turn: the time from the start of a session to its first
+request, and the time of one Bash call. Other figures are those of `benchmarks.gateway`,
+`benchmarks.gateway_fuzz` and `benchmarks.secrets`. The last line is JSON. Without bubblewrap or socat it says
+so and fails.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,10 +45,19 @@ from state.settings.records import Sandbox
 
 PAIRS = 7
 CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
+MOST_SHARE, MOST_RATIO = 0.1, 1.15
 CALLS = 10  # of the Bash tool in each session
 ROOT = Path(__file__).parents[1]
 KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
 BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
+ACTS, SHARE = "outside_acts", "second_set_up_share"  # properties of tests
+BULK = ("uv", "npm")  # whose shares are measured
+WRONG = {  # what a failed test of acts says, the first that it says
+    "hangs": "it hangs|TimeoutExpired|Timeout ",
+    "errors_inside_sq": "error inside sq, in|Traceback of sq",
+    "left_behind": "left behind",
+    "outside_got": "",
+}
 ADDED = "test_hosts.py::test_a_worker_adds_a_dependency_and_the_checks_have_it_without_a_network"
 
 
@@ -119,17 +132,33 @@ async def costs(repository: Path) -> dict[str, float]:
     return {"first_request_ratio": round(median(firsts), 3), "bash_call_ratio": round(median(calls), 3)}
 
 
-def attacks() -> dict[str, int]:
-    """Run the hostile rows and return how many there are and how many were held."""
+def attacks() -> dict[str, Any]:
+    """Run the hostile rows and return how many there are and were held, and what came of the acts outside."""
     with tempfile.TemporaryDirectory(prefix="sq-") as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "hostile", f"--junit-xml={report}"]
         subprocess.run([*command, "tests/hostile"], cwd=ROOT, check=False)
-        cases = ET.parse(report).getroot().iter("testcase")  # noqa: S314  our own file
-        states = [{child.tag for child in case} for case in cases]
-    tried = [state for state in states if "skipped" not in state]
-    held = [state for state in tried if not state & {"failure", "error"}]
-    return {"hostile_rows": len(tried), "hostile_held": len(held)}
+        cases = list(ET.parse(report).getroot().iter("testcase"))  # noqa: S314  our own file
+    tried = [case for case in cases if case.find("skipped") is None]
+    lost = [case for case in tried if case.find("failure") is not None or case.find("error") is not None]
+    outside = [case for case in tried if case.find(f".//property[@name='{ACTS}']") is not None]
+    wrong = ["".join(case.itertext()) for case in lost if case in outside]
+    kinds = [next((name for name, said in WRONG.items() if re.search(said, text)), "") for text in wrong]
+    acts, shares = (
+        [
+            float(one.get("value", ""))
+            for case in tried
+            for one in case.iterfind(f".//property[@name='{name}']")
+        ]
+        for name in (ACTS, SHARE)
+    )
+    return {
+        "hostile_rows": len(tried),
+        "hostile_held": len(tried) - len(lost),
+        ACTS: int(sum(acts)),
+        **{name: kinds.count(name) for name in WRONG},
+        SHARE: max(shares) if len(shares) == len(BULK) else None,
+    }
 
 
 def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
@@ -161,12 +190,15 @@ def main() -> None:
     figures["honest_dependency_added"] = passes(ADDED)
     reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
     reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
-    for module in ("gateway", "secrets"):
+    goals = {ACTS: 60, "gateway_fuzz": 10_000}
+    for module in ("gateway", "secrets", "gateway_fuzz"):
         found, well = figures_of(module)
         figures |= found
         reached = reached and well
+    reached = reached and all(figures[name] >= least for name, least in goals.items())
+    reached = reached and not any(figures[name] for name in WRONG) and (figures[SHARE] or 1) <= MOST_SHARE
     print(json.dumps(figures))
-    if not reached:
+    if not reached or figures["first_request_ratio"] > MOST_RATIO:
         sys.exit(1)
 
 

@@ -45,11 +45,14 @@ def read_inside(folder: Path, path: str, *, limit: int | None = None, largest: i
         return file.read(largest if limit is None else limit)
 
 
-def files_inside(folder: Path, *, skipped: Collection[str] = (), most: int = _MOST_FILES) -> Iterator[str]:
+def files_inside(
+    folder: Path, *, skipped: Collection[str] = (), most: int = _MOST_FILES, every: bool = False
+) -> Iterator[str]:
     """Yield the relative paths of what is no folder, each folder's sorted, before those of its folders.
 
     No link is followed. Folders that are closed, very deep or named in `skipped` are passed over, and so are
-    names that are no text. Of very many files `most` are listed.
+    names that are no text. Of very many files `most` are listed. `every`: other names too, and folders that
+    are not looked into.
     """
     waiting, left = [""], most
     while waiting and left > 0:
@@ -58,14 +61,18 @@ def files_inside(folder: Path, *, skipped: Collection[str] = (), most: int = _MO
             with parent_inside(folder, f"{prefix}x") as (here, _), os.scandir(here) as found:
                 kinds = sorted((one.name, one.is_dir(follow_symlinks=False)) for one in islice(found, most))
         except OSError:
+            if every:
+                yield prefix
             continue
-        kinds = [one for one in kinds if is_text(one[0])]
+        kinds = [one for one in kinds if every or is_text(one[0])]
         names = [name for name, is_folder in kinds if not is_folder][:left]
         left -= len(names)
         yield from (prefix + name for name in names)
+        inner = [f"{prefix}{name}/" for name, folds in reversed(kinds) if folds and name not in skipped]
         if prefix.count("/") < _DEEPEST:
-            inner = (name for name, is_folder in reversed(kinds) if is_folder and name not in skipped)
-            waiting += [f"{prefix}{name}/" for name in inner]
+            waiting += inner
+        elif every:
+            yield from inner
 
 
 def is_text(name: str) -> bool:

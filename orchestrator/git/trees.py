@@ -14,6 +14,7 @@ _STAT = ("--stat-width=500", "--stat-name-width=400", "--stat-graph-width=20")
 _SECTION = re.compile(r"^(?=diff --)", re.MULTILINE)
 _HEADER = re.compile(r"diff --(?:git|cc|combined) (.*)")
 _LINK = "120000"
+_REPOSITORY = "160000"  # the mode of a repository in a tree, which is no file
 _FILE, _GONE = "100644", "0" * 40
 
 
@@ -123,9 +124,9 @@ async def contents_at(
 
 async def text_at(repository: Path, tree: str, path: str) -> str:
     """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
-    if not (entry := (await _entries(repository, tree, [path])).get(path)):
+    mode, _, name = (await _entries(repository, tree, [path])).get(path, "").partition(" ")
+    if not name or mode == _REPOSITORY:
         return ""
-    name = entry.partition(" ")[2]  # and not the path, which may be no text
     return await git(repository, "cat-file", "blob", name) + "\n"
 
 

@@ -1,10 +1,12 @@
-"""Task groups: one failure comes out as itself, and the first of several tasks ends the others."""
+"""Task groups: one failure comes out as itself. Plain functions aside: nothing waits for them without end."""
+
+import threading
 
 import anyio
 import pytest
 
-from agents.concurrency import first_of, task_group
-from state.errors import AgentError
+from agents.concurrency import aside, first_of, task_group
+from state.errors import AgentError, SqError
 
 
 async def fail(error):
@@ -84,3 +86,25 @@ async def test_the_first_to_return_ends_the_others():
 async def test_one_that_fails_ends_the_others_and_comes_out_as_itself():
     with anyio.fail_after(5), pytest.raises(AgentError, match="no answer"):
         await first_of(anyio.sleep_forever, lambda: fail(AgentError("no answer")))
+
+
+async def test_the_event_loop_goes_on_beside_a_reading_that_takes_too_long_and_then_it_is_an_error():
+    over = threading.Event()
+    try:
+        with pytest.raises(SqError, match="the files cannot be read within"):
+            await aside(over.wait, "the files", within_s=0.05)
+        with anyio.move_on_after(0.05) as left:  # as Ctrl-C does
+            await aside(over.wait, "the files")
+        assert left.cancelled_caught
+    finally:
+        over.set()
+    assert await aside(over.wait, "the files") is True
+
+
+@pytest.mark.parametrize("error", [RecursionError(), MemoryError()])
+async def test_a_reading_that_takes_too_much_is_an_error_of_the_files(error):
+    def reading():
+        raise error
+
+    with pytest.raises(SqError, match="the files cannot be read"):
+        await aside(reading, "the files")

@@ -2,12 +2,13 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 
 import anyio
 import pytest
 
-from agents.process.sandbox.totals import exceeded
+from agents.process.sandbox.totals import _written, exceeded
 from state.safe_paths import remove_tree
 from state.settings.records import SandboxLimits
 
@@ -64,3 +65,16 @@ async def test_who_writes_more_than_the_total_is_named_and_who_writes_less_is_no
                 (tmp_path / str(number)).touch()
             os.sync()
     assert named in told[0]
+
+
+@pytest.mark.parametrize("hidden", ["a name that is no text", "seventy folders deep"])
+def test_what_hides_from_the_count_is_counted_too(tmp_path: Path, hidden: str) -> None:
+    place = tmp_path / os.fsdecode(b"a\xff")
+    if hidden != "a name that is no text":
+        place = tmp_path.joinpath(*["d"] * 70, "big")
+        place.parent.mkdir(parents=True)
+    began = time.time() - 1
+    place.write_bytes(os.urandom(2 << 20))
+    written, files = _written([tmp_path], began)
+    assert written >= 2 << 20
+    assert files >= 1

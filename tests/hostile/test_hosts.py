@@ -6,12 +6,14 @@ import pwd
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_runs import call, callers_of, make_repository, run_sq, says
-from language.registry import ACTOR, PACKAGE, REGISTRY, acts, acts_for_actor, reached_beside, stand_in
+from hostile_runs import call, callers_of, make_repository, run_sq, says, write
+from language.registry import ACTOR, PACKAGE, REGISTRY, acts, acts_for_actor, many, reached_beside, stand_in
 
 from agents.process.containment import detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
@@ -52,7 +54,10 @@ HONEST = {
 }
 
 
-async def test_no_act_from_a_sandbox_reaches_anything_beside_reading(tmp_path: Path) -> None:
+async def test_no_act_from_a_sandbox_reaches_anything_beside_reading(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("outside_acts", len(acts()))
     containment = detect_containment()
     if why := why_not_whole(containment, os.environ):
         pytest.skip(why)
@@ -137,6 +142,79 @@ def test_a_worker_adds_a_dependency_and_the_checks_have_it_without_a_network(
     assert [(one.name, one.version[:3], one.licence) for one in added_packages.packages] == [
         (PACKAGE, "1.0", "MIT")
     ]
+
+
+# By ecosystem: its program, the host of its registry, the files of the base without a lock file, and what makes it.
+BULK = {
+    "uv": (
+        "uv",
+        "pypi.org",
+        {
+            "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.11"\ndependencies = '
+            + json.dumps([f"bulk-{number}==1.0" for number in range(40)])
+            + "\n"
+        },
+        ["uv", "lock"],
+        ".venv/bin/python -c 'import bulk_39.m99'",
+    ),
+    "npm": (
+        "npm",
+        "registry.npmjs.org",
+        {
+            "package.json": json.dumps({
+                "name": "shop", "version": "1.0.0", "dependencies": {f"bulk-{number}": "1.0.0" for number in range(40)},
+            })
+        },
+        ["npm", "install", "--package-lock-only", "--no-audit", "--no-fund"],
+        "node -e 'require(\"bulk-39/m99\")'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", BULK)
+def test_the_set_up_of_a_second_worktree_takes_a_tenth_at_most_and_downloads_nothing(
+    tool: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    program, host, files, lock, check = BULK[tool]
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    repository, home = make_repository(tmp_path / "project"), tmp_path / "home"
+    home.mkdir()
+    for name, text in {**files, ".gitignore": ".env\nnode_modules/\n.venv/\n"}.items():
+        (repository / name).write_text(text)
+    with stand_in(tmp_path) as found:
+        found.more = many(host, 40, 100)
+        variables = {
+            **os.environ,
+            **found.environ,
+            "HOME": str(home),
+            "NODE_EXTRA_CA_CERTS": str(found.authority),
+        }
+        cold = {"UV_CACHE_DIR": str(tmp_path / "cold"), "npm_config_cache": str(tmp_path / "cold")}
+        subprocess.run(lock, cwd=repository, env={**variables, **cold}, check=True)
+        for command in (["add", "."], ["commit", "--quiet", "-m", "Packages"]):
+            subprocess.run(["git", "-C", str(repository), *command], check=True)
+        found.pause_s = 0.05
+        work = [write("notes.txt", "A line of text.\n")]
+        done = run_sq(
+            tmp_path, callers_of(*work), home=home, sandbox="whole", verify=(check,), **found.environ
+        )
+        downloads = [one.path for one in found.asked[:]]
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+        stored = journal.read()
+    told = [
+        ((one.at - before.at).total_seconds(), one.event)
+        for before, one in pairwise(stored)
+        if isinstance(one.event, WorkspaceSetUp)
+    ]
+    (first, _), *others = told
+    assert others
+    files_of = [one for one in downloads if one.endswith((".whl", ".tgz"))]
+    share = max(seconds for seconds, _ in others) / first
+    record_property("second_set_up_share", round(share, 3))
+    assert len(files_of) == len(set(files_of))
+    assert share <= 0.1, told
 
 
 def _stored(repository: Path) -> list[Any]:

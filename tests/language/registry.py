@@ -9,6 +9,7 @@ import socket
 import ssl
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -83,6 +84,40 @@ def content(host: str) -> dict[str, bytes]:
     return {**{path: text.encode() for path, text in texts.items()}, **files}
 
 
+def many(host: str, count: int, files: int) -> dict[str, bytes]:
+    """So many packages `bulk-NUMBER` of so many files, for Python and npm, by path."""
+    found: dict[str, bytes] = {}
+    for name in (f"bulk-{number}" for number in range(count)):
+        packed, module = io.BytesIO(), name.replace("-", "_")
+        info = f"{module}-1.0.dist-info"
+        texts = {f"{module}/m{number}.py": f"NUMBER = {number}\n" * 50 for number in range(files)}
+        texts[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        texts[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        with zipfile.ZipFile(packed, "w") as wheel:
+            for path, text in texts.items():
+                wheel.writestr(path, text)
+            wheel.writestr(f"{info}/RECORD", "".join(f"{path},,\n" for path in (*texts, f"{info}/RECORD")))
+        file = f"/files/{module}-1.0-py3-none-any.whl"
+        found[file] = packed.getvalue()
+        link = (
+            f'<a href="{file}#sha256={hashlib.sha256(found[file]).hexdigest()}">{file.rpartition("/")[2]}</a>'
+        )
+        found[f"/simple/{name}/"] = f"<!DOCTYPE html><html><body>{link}</body></html>".encode()
+        facts = {"name": name, "version": "1.0.0"}
+        scripts = {f"package/m{number}.js": f"exports.number = {number};\n" * 50 for number in range(files)}
+        tarball = f"/{name}/-/{name}-1.0.0.tgz"
+        found[tarball] = _tar(**{"package/package.json": json.dumps(facts), **scripts})
+        digest = base64.b64encode(hashlib.sha512(found[tarball]).digest()).decode()
+        dist = {"tarball": f"https://{host}{tarball}", "integrity": f"sha512-{digest}"}
+        told = {
+            "name": name,
+            "dist-tags": {"latest": "1.0.0"},
+            "versions": {"1.0.0": {**facts, "dist": dist}},
+        }
+        found[f"/{name}"] = json.dumps(told).encode()
+    return found
+
+
 @dataclass(frozen=True)
 class Asked:
     """One request as it arrived."""
@@ -99,10 +134,13 @@ class StandIn:
     """`proxy` is the address for `HTTPS_PROXY`, `authority` the file of the test's certificate.
 
     `connected` are the names and ports that the proxy was asked for, `asked` the requests to the registry.
+    `more` is further content by path, and each answer takes `pause_s`, as over a network.
     """
 
     authority: Path
     proxy: str = ""
+    more: dict[str, bytes] = field(default_factory=dict)
+    pause_s: float = 0.0
     connected: list[str] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
@@ -138,7 +176,8 @@ def _registry(found: StandIn, authority: trustme.CA) -> Iterator[int]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             found.asked.append(Asked(host, self.command, self.path, headers, body))
-            data = content(host).get(self.path.partition("?")[0])
+            time.sleep(found.pause_s)
+            data = (found.more | content(host)).get(self.path.partition("?")[0])
             self.send_response(200 if data is not None else 404)
             kind = "text/html" if self.path.startswith("/simple/") else "application/json"
             self.send_header("Content-Type", kind)

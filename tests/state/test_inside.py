@@ -207,6 +207,15 @@ def test_folders_nested_three_thousand_deep_are_removed_and_listed_without_an_er
     assert not folder.exists()
 
 
+def test_a_list_of_all_names_also_what_is_not_looked_into(folder: Path) -> None:
+    deep(folder / "sub", 70)
+    (folder / os.fsdecode(b"a\xff")).touch()
+    every = list(files_inside(folder, every=True))
+    assert every[:2] == [os.fsdecode(b"a\xff"), "sub/file"]
+    assert every[2] == "sub/" + "d/" * 64
+    assert list(files_inside(folder)) == ["sub/file"]
+
+
 def test_a_removal_that_takes_too_long_says_so_and_the_next_one_ends_it(folder: Path) -> None:
     for number in range(50):
         (folder / str(number)).mkdir()

@@ -123,7 +123,7 @@ class HostsProxy:
                         address,
                         self._hosts.registries[address],
                     )
-                    self._uses.admit(address, request.target)
+                    self._uses.admit(address, request.target, headers)
                     answer = await reading.ask(request, headers)
                 except HostRefusedError as refusal:
                     self._uses.refuse(address, str(refusal))

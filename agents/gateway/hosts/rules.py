@@ -20,6 +20,7 @@ _OTHERS = "other hosts"
 _PASSED_ON = frozenset({b"accept", b"accept-encoding", b"range"})
 _LONGEST_VALUE = 500  # bytes of such a header
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that is assigned for the public internet
 
 
 class HostRefusedError(SqError):
@@ -72,8 +73,8 @@ def is_public(address: str) -> bool:
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
         if found in _NAT64:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        if inner:
-            return is_public(str(inner))
+        if inner or found not in _UNICAST:
+            return inner is not None and is_public(str(inner))
     return found.is_global and not found.is_multicast
 
 
@@ -114,12 +115,12 @@ class HostUses:
         self._targets: set[int] = set()
         self._requests = 0
 
-    def admit(self, address: Address, target: bytes) -> None:
+    def admit(self, address: Address, target: bytes, headers: Iterable[Pair] = ()) -> None:
         """Raise `HostRefusedError` if the run has asked registries for too much."""
         self._requests += 1
-        self._targets.add(hash((address, target)))
+        self._targets.add(hash((address, target, *headers)))
         if self._requests > MOST_REQUESTS or len(self._targets) > self._most_targets:
-            raise HostRefusedError(f"a run asks {MOST_REQUESTS:,} times, for {self._most_targets:,} paths")
+            raise HostRefusedError(f"a run asks {MOST_REQUESTS:,} times, in {self._most_targets:,} ways")
 
     def count(self, address: Address, sent: int = 0, received: int = 0, *, requests: int = 0) -> None:
         """Add to the use of a host."""

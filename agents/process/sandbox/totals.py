@@ -2,18 +2,21 @@
 
 They are counted. A quota of a project would be exact, but needs a mount option (`prjquota`) that the ext4
 looked at does not have. The free space is looked at each second, and files are counted only
-where it sank as much: those of the writable folders that changed since the start. A file that is deleted and
-still open is missing in the count, and `sandbox.limits.file_mb` alone bounds it.
+where it sank as much: those of the writable folders that changed since the start. A new folder that cannot be
+looked into counts as too much. A file that is deleted and still open is missing in the count, and
+`sandbox.limits.file_mb` alone bounds it.
 """
 
 import os
+import stat
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from anyio import sleep, to_thread
 
-from state.safe_paths import files_inside
+from state.safe_paths import files_inside, parent_inside
 from state.settings.records import SandboxLimits
 
 _MB = 1024 * 1024
@@ -57,11 +60,14 @@ def _written(folders: Sequence[Path], since: float) -> tuple[int, int]:
     """Return the bytes and the number of the files that were changed since then."""
     seen: dict[tuple[int, int], int] = {}
     for folder in folders:
-        for name in files_inside(folder):
+        for name in files_inside(folder, every=True):
             try:
-                facts = (folder / name).lstat()
+                with parent_inside(folder, name) as (parent, last):
+                    facts = os.lstat(last, dir_fd=parent)
             except OSError:
                 continue
             if facts.st_ctime >= since:
+                if stat.S_ISDIR(facts.st_mode):
+                    return sys.maxsize, sys.maxsize
                 seen[facts.st_dev, facts.st_ino] = facts.st_blocks * _BLOCK
     return sum(seen.values()), len(seen)

@@ -100,7 +100,7 @@ def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str]]:
     python = _PYTHON.fullmatch(PurePosixPath(path).name) is not None
     try:
         found = list(_FORMS.get(row.form, _of_data)(row, text))
-    except (SyntaxError, ET.ParseError, configparser.Error, RecursionError) as error:
+    except (SyntaxError, ET.ParseError, configparser.Error, RecursionError, MemoryError) as error:
         raise ValueError(f"{path} could not be read: {error}") from error
     for name, version in found:
         plain = re.sub(r"[-_.]+", "-", name).lower() if python else name

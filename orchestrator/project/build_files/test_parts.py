@@ -38,7 +38,7 @@ def with_base_parts(path: str, base: str, now: str) -> str:
 def _json(base: str, now: str) -> str:
     try:
         before, after = json.loads(base or "{}"), json.loads(now)
-    except ValueError:
+    except (ValueError, RecursionError):
         return now
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return now

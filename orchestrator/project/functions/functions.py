@@ -36,7 +36,7 @@ _WRAPPERS = frozenset({
 _TEXT = re.compile(r"string|char|heredoc|regex|template")
 _ALIKE = {"typed_default_parameter": "default_parameter"}
 _TYPED = re.compile(r"parameter|^function_definition$|^method_definition$|^arrow_function$")
-_Waiting = tuple["Node | bytes | None", str, bool]
+_Waiting = tuple["Node | bytes | None", str, bool]  # with the type of the node around it
 Token = tuple[str, str]  # kind and text: `id`, `leaf`, or `(` and `)` with the type of a node
 
 
@@ -66,7 +66,7 @@ def tokens_of(
             continue
         elif not one.children:
             kind = "id" if IDENTIFIER.fullmatch(one.type) else "leaf"
-            if kind == "id" or not _is_layout(one):
+            if kind == "id" or not _is_layout(one, text):
                 yield kind, text_of(one), binds
         else:
             wraps = one.type not in _WRAPPERS
@@ -77,10 +77,9 @@ def tokens_of(
             waiting.extend(_bound_children(one, binds=binds))
 
 
-def _is_layout(node: "Node") -> bool:
-    """Whether a leaf says nothing: brackets, which the tree shows, and the signs before types."""
-    typed = node.type in {":", "->"} and node.parent is not None
-    return node.type in _LAYOUT or (typed and bool(_TYPED.search(node.parent.type if node.parent else "")))
+def _is_layout(node: "Node", above: str) -> bool:
+    """Whether a leaf, in a node of the type `above`, says nothing: brackets, and the signs before types."""
+    return node.type in _LAYOUT or (node.type in {":", "->"} and bool(_TYPED.search(above)))
 
 
 def _bound_children(node: "Node", *, binds: bool) -> list["_Waiting"]:
@@ -91,16 +90,20 @@ def _bound_children(node: "Node", *, binds: bool) -> list["_Waiting"]:
     found: list[_Waiting] = []
     whole, last = (node.text or b"") if _TEXT.search(node.type) else b"", 0
     plain = not _NO_BINDING.search(node.type) and not _OF_AN_OBJECT.search(node.type)
-    for index, child in enumerate(node.children):
-        name = node.field_name_for_child(index) or ""
+    children = node.children
+    cursor = node.walk()  # it knows the field of each child, at the cost of one step
+    cursor.goto_first_child()
+    for child in children:
+        name = cursor.field_name or ""
+        cursor.goto_next_sibling()
         gives = plain and (name in _BINDS or (binds and name not in _VALUES))
         if _OF_AN_OBJECT.search(node.type):
-            gives = binds and child is node.children[-1]
+            gives = binds and child is children[-1]
         start = child.start_byte - node.start_byte
         if between := whole[last:start].strip():
             found.append((between, "", False))
         last = start + child.end_byte - child.start_byte
-        found.append((child, "", gives))
+        found.append((child, node.type, gives))
     if between := whole[last:].strip():
         found.append((between, "", False))
     return found[::-1]

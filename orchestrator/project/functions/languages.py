@@ -15,6 +15,7 @@ import msgspec
 import yaml
 
 if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
     from tree_sitter import Parser
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,17 +84,18 @@ def language_of(path: str) -> Language | None:
 
 
 def parser_of(language: Language) -> "Parser":
-    """Return the parser of a language. It may be used by one thread at a time."""
-    return _parser(language.grammar)
+    """Return a parser of a language, for one thread."""
+    from tree_sitter import Parser
+
+    return Parser(_grammar(language.grammar))
 
 
 @cache
-def _parser(grammar: str) -> "Parser":
+def _grammar(grammar: str) -> "Grammar":
     from tree_sitter import Language as Grammar
-    from tree_sitter import Parser
 
     module, function = grammar.split(":")
-    return Parser(Grammar(getattr(importlib.import_module(module), function)()))
+    return Grammar(getattr(importlib.import_module(module), function)())
 
 
 IDENTIFIER = re.compile(r".*identifier|name|constant|word|\w+_variable")

@@ -119,7 +119,7 @@ class Statement:
 
 
 def statements_of(file: str, content: bytes) -> list[Statement]:
-    """Return the statements of a file, its imports left out. In an unknown language each line is one."""
+    """Return the statements of a file, its imports left out: its lines, if it cannot be parsed or is deep."""
     language = language_of(file)
     root = parser_of(language).parse(content).root_node if language else None
     if language is None or root is None or root.has_error:
@@ -130,6 +130,8 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
     waiting: list[tuple[Node, tuple[str, ...], tuple[Tokens, ...]]] = [(root, (), ())]
     while waiting:
         block, unit, around = waiting.pop()
+        if len(around) > _DEEPEST:
+            return list(_lines(content))
         for child in block.named_children:
             if child.type in reading.ignored or is_docstring(child, language) or _is_import(child):
                 continue
@@ -146,7 +148,7 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
             text = " ".join(text_of(child).split())[:_SHOWN]
             found.append(Statement(unit=inner, around=around, tokens=head, text=text, names=names))
             for number, one in enumerate(blocks):
-                within = around if name else (*around, (*head, ("leaf", str(number))))
+                within = around if name else (*around, head, (("leaf", str(number)),))
                 waiting.append((one, inner, within))
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r(?=\n)")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")
 _PASSED_WORDS = (
     "passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
     "\u2713", "\u2714", "\u221a", "xpass", "xpassed",

@@ -6,14 +6,14 @@ reads, are followed, else every test counts. A file that holds code and its test
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from anyio import to_thread
-
+from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
 from orchestrator.project.functions.changes import ChangedFunction, changed_functions
 from orchestrator.project.functions.emptying import types_with_a_default
@@ -27,6 +27,7 @@ from state.records.reviews import TestChange
 from state.safe_paths import files_inside, read_inside
 
 _MARK = "#[cfg(test)]"
+_THE_WORK = "the sources of the work"
 _INLINE = (".rs",)
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
 _GENERATED = re.compile(
@@ -181,7 +182,7 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     before, after = (
         {path: one for path, one in files.items() if path not in made} for files in (before, after)
     )
-    changes = changed_functions(before, after)
+    changes = await aside(partial(changed_functions, before, after), _THE_WORK)
     defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
     return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
 
@@ -192,15 +193,18 @@ async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]
     languages = {one.name: one for one in found_languages if one and one.types.known}
     if not languages:
         return frozenset()
-    found = frozenset[str]()
-    async with run.evidence.scratch_worktree(run, tree) as scratch:  # with what its set-up made
-        for file in await to_thread.run_sync(lambda: list(files_inside(scratch.folder))):
+
+    def found_in(folder: Path) -> frozenset[str]:
+        found = frozenset[str]()
+        for file in files_inside(folder):
             for language in languages.values():
                 if file.endswith(tuple(language.suffixes)):
                     with suppress(OSError):
-                        content = read_inside(scratch.folder, file, largest=_LARGEST)
-                        found |= types_with_a_default(content, language)
-    return found
+                        found |= types_with_a_default(read_inside(folder, file, largest=_LARGEST), language)
+        return found
+
+    async with run.evidence.scratch_worktree(run, tree) as scratch:  # with what its set-up made
+        return await aside(partial(found_in, scratch.folder), _THE_WORK)
 
 
 async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
@@ -210,23 +214,34 @@ async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
     after = await contents_at(run.repository, subject.tree, code)
     if subject.touched.manifests or not all(language_of(path) for path in code):
         return None
+    words = await aside(partial(_changed_names, code, before, after), _THE_WORK)
+    paths = [path for path in await files_in(run.repository, subject.tree) if language_of(path)]
+    if words is None or len(paths) > _MOST:
+        return None
+    contents = await contents_at(run.repository, subject.tree, paths)
+    contents |= await contents_at(run.repository, subject.base, list(subject.touched.as_it_was))
+    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
+
+    def using(words: set[str]) -> list[str]:
+        sources = [read_source(path, content) for path, content in contents.items()]
+        used = _closure(words, sources, code)
+        return [one.file for one in sources if one.file in tests and one.uses & used]
+
+    return await aside(partial(using, words), _THE_WORK)
+
+
+def _changed_names(
+    code: Iterable[str], before: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> set[str] | None:
+    """Return the names of the changed functions, or None if something else changed that tests may reach."""
     words: set[str] = set()
     for path in code:
-        olds, news = before.get(path, b""), after.get(path, b"")
-        for content, changed in _changed_lines(olds, news):
+        for content, changed in _changed_lines(before.get(path, b""), after.get(path, b"")):
             found = _functions_at(read_source(path, content), content, changed)
             if found is None:
                 return None
             words |= found
-    paths = [path for path in await files_in(run.repository, subject.tree) if language_of(path)]
-    if len(paths) > _MOST:
-        return None
-    contents = await contents_at(run.repository, subject.tree, paths)
-    contents |= await contents_at(run.repository, subject.base, list(subject.touched.as_it_was))
-    sources = [read_source(path, content) for path, content in contents.items()]
-    words = _closure(words, sources, code)
-    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
-    return [one.file for one in sources if one.file in tests and one.uses & words]
+    return words
 
 
 def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:

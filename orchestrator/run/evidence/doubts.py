@@ -12,11 +12,12 @@ product that did it at the base. (product.md, section 12)
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import PurePosixPath
 
 from agents.session.permissions import later_terms
 from orchestrator.git.command import git
-from orchestrator.git.trees import text_at
+from orchestrator.git.trees import contents_at
 from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
@@ -83,6 +84,7 @@ def leads_out(path: str, links: Mapping[str, str]) -> bool:
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
 _LEAST_WORD = 6  # characters: a shorter word stands in any text
 _MOST_MARKS = 10
+_LARGEST = 100_000_000  # bytes of a file
 _LONGEST = 80  # characters of code that are named
 
 
@@ -92,20 +94,24 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *inline) if not is_test_data(path)]
     found: dict[str, None] = {}
+    olds, news = [
+        await contents_at(run.repository, tree, paths, largest=_LARGEST)
+        for tree in (subject.base, subject.tree)
+    ]
     for path in paths:
-        before = await text_at(run.repository, subject.base, path)
-        after = await text_at(run.repository, subject.tree, path)
-        for code in _new_marks(before, after, _patterns_for(path)):
+        before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
+        for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
             if not _is_asked_for(code, run.started.spec_text) and not await _stood_before(run, subject, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
     return tuple(found)[:_MOST_MARKS]
 
 
-def _patterns_for(path: str) -> list[re.Pattern[str]]:
-    """Return the patterns of the runners whose tests are files like this one, or no files of a language."""
+@cache
+def _patterns_for(suffix: str) -> list[re.Pattern[str]]:
+    """Return the patterns of the runners whose tests are files of this suffix, or no files of a language."""
     found = []
-    language = language_of(path)
-    own = {f"x{PurePosixPath(path).suffix}", language.name if language else ""}
+    language = language_of(f"x{suffix}")
+    own = {f"x{suffix}", language.name if language else ""}
     for row in usual_table().runners.values():
         suffixes = {f"x{PurePosixPath(glob).suffix}" for one in row.tests for glob in one.globs}
         languages = {one.name for one in map(language_of, suffixes) if one}

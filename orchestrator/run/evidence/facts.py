@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at
 from orchestrator.project.build_files.dependencies import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, matches
@@ -32,8 +33,10 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
     manifests = [path for path in changed if manifest_of(path)]
     sources = [path for path in changed if language_of(path) and not belongs_to_tests(path)]
     texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
-    found = dependency_changes(*({path: _text(one) for path, one in each.items()} for each in texts))
-    public = name_changes(*[await contents_at(run.repository, one, sources) for one in (base, tree)])
+    contents = [await contents_at(run.repository, one, sources) for one in (base, tree)]
+    named = ({path: _text(one) for path, one in each.items()} for each in texts)
+    found = await aside(lambda: dependency_changes(*named), "the manifests of the work")
+    public = await aside(lambda: name_changes(*contents), "the sources of the work")
     return replace(
         found,
         names_added=public.added,

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at, renamed_files
 from orchestrator.project.functions.statements import (
     Names,
@@ -142,7 +143,7 @@ async def with_weakened(
     known = _once(changes)
     plan = run.view.plan
     found = with_expectations(
-        [*known, *weakened(edits, tests, known)],
+        [*known, *await aside(partial(weakened, edits, tests, known), "the tests of the work")],
         plan.tests_that_change if plan.reviewed else (),
         partial(identifiers_for, edits=edits),
     )
@@ -206,13 +207,17 @@ async def _edits_between(run: Run, base: str, tree: str, touched: Sequence[Touch
     before = await contents_at(run.repository, base, changed)
     after = await contents_at(run.repository, tree, changed)
     moved = await renamed_files(run.repository, base, tree)
-    return edits_of(
-        {path: tests_in(path, content) for path, content in before.items() if path in tests | data},
-        {path: tests_in(path, content) for path, content in after.items()},
-        moved=moved,
-        data=data,
-        product={path: content for path, content in before.items() if path not in tests | data},
-    )
+
+    def edits() -> list[TestEdit]:
+        return edits_of(
+            {path: tests_in(path, content) for path, content in before.items() if path in tests | data},
+            {path: tests_in(path, content) for path, content in after.items()},
+            moved=moved,
+            data=data,
+            product={path: content for path, content in before.items() if path not in tests | data},
+        )
+
+    return await aside(edits, "the tests of the work")
 
 
 def weakened(

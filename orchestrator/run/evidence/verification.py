@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 
+from agents.concurrency import aside
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks.complaints import complaints_in
 from orchestrator.project.checks.tools import check_table, is_check, machine_options
@@ -34,6 +35,7 @@ from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
+from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.paths import scratch_folder
 from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
@@ -244,11 +246,12 @@ def _size_of(folder: Path) -> int:
 
 async def _counted(suite: Suite, ran: Ran, reports: Path) -> TestCount:
     """Count the tests of a command outside the event loop. Its reports may be anything."""
-    with move_on_after(_COUNTING_S):
-        counting = partial(count, suite, ran.output, ran.exit_code, reports)
-        return await to_thread.run_sync(counting, abandon_on_cancel=True)
-    log.warning("tests.not_counted", command=suite.command, why=f"not done within {_COUNTING_S} s")
-    return UNCOUNTED
+    counting = partial(count, suite, ran.output, ran.exit_code, reports)
+    try:
+        return await aside(counting, "its output and reports", within_s=_COUNTING_S)
+    except SqError as error:
+        log.warning("tests.not_counted", command=suite.command, why=str(error))
+        return UNCOUNTED
 
 
 def moved(suite: Suite, folder: Path) -> Suite:

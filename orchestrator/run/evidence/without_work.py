@@ -12,10 +12,12 @@ One that was there counts if the spec asks for it: its words imply a stub, or sa
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
+from agents.concurrency import aside
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at, with_contents
 from orchestrator.project.files import is_test_file
@@ -221,11 +223,8 @@ async def stubs_of_the_spec(run: Run, tree: str, *, task_id: str, new: Iterable[
     spec = run.started.spec_text
     names = _names_in(spec) & _names_of_task(run, task_id)
     added = set(new)
-    by_name: dict[str, list[tuple[Function, bool]]] = {}
-    for path, content in (await _sources_with(run, tree, names)).items():
-        for function in read_source(path, content).functions:
-            if (name := function.name.rpartition(".")[2]) in names:
-                by_name.setdefault(name, []).append((function, _is_stub(content, function)))
+    found = await _sources_with(run, tree, names)
+    by_name = await aside(partial(_by_name, found, names), "the sources of the work")
     return tuple(
         f"{function.file}: {function.name}"
         for name, found in by_name.items()
@@ -233,6 +232,16 @@ async def stubs_of_the_spec(run: Run, tree: str, *, task_id: str, new: Iterable[
         for function, _ in found
         if wants(spec, name, is_new=f"{function.file}: {function.name}" in added)
     )
+
+
+def _by_name(sources: Mapping[str, bytes], names: Collection[str]) -> dict[str, list[tuple[Function, bool]]]:
+    """Return the functions of these names, each with whether it is a stub."""
+    by_name: dict[str, list[tuple[Function, bool]]] = {}
+    for path, content in sources.items():
+        for function in read_source(path, content).functions:
+            if (name := function.name.rpartition(".")[2]) in names:
+                by_name.setdefault(name, []).append((function, _is_stub(content, function)))
+    return by_name
 
 
 def _names_in(text: str) -> set[str]:

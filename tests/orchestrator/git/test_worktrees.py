@@ -11,7 +11,7 @@ import pytest
 from orchestrator.git.changes import shown_patch, sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
-from orchestrator.git.trees import changed_paths, diff_text
+from orchestrator.git.trees import changed_paths, diff_text, text_at
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
@@ -531,3 +531,8 @@ def test_sqs_git_has_an_identity_asks_nobody_and_is_not_led_astray(monkeypatch):
 async def test_a_folder_that_is_not_there_is_a_git_error(tmp_path):
     with pytest.raises(GitError):
         await git(tmp_path / "nowhere", "status")
+
+
+async def test_a_repository_in_a_tree_is_no_file(project, head):
+    tree = await git(project, "mktree", stdin=f"160000 commit {head}\tinner\n")
+    assert await text_at(project, tree, "inner") == ""

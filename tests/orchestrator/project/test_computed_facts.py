@@ -1,5 +1,7 @@
 """Dependencies and public names, computed from texts of many ecosystems and languages."""
 
+from contextlib import suppress
+
 import pytest
 
 from orchestrator.project.build_files.dependencies import dependencies_in, dependency_changes
@@ -110,3 +112,24 @@ def test_public_names_are_added_removed_or_have_other_parameters() -> None:
     found = name_changes(before, after)
     assert found.changed == ("a.py: f(a) is now (a, b)",)
     assert (found.removed, found.added, found.unread) == (("a.py: g",), (), ("d.py",))
+
+
+ODD = [
+    "-" * 50_000 + "1",
+    "(" * 50_000,
+    "[" * 50_000 + "]" * 50_000,
+    "<a>" * 50_000,
+    "\n" * 200_000,
+    ".package(" * 30_000,
+]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize(
+    "path",
+    ["setup.py", "package.json", "pyproject.toml", "pom.xml", "requirements.txt", "Gemfile", "build.gradle", "mix.exs", "Package.swift"],
+)  # fmt: skip
+def test_any_manifest_has_dependencies_or_cannot_be_read(path, text):
+    with suppress(ValueError):
+        assert list(dependencies_in(path, f"x = {text}" if path == "setup.py" else text)) == []

@@ -300,6 +300,15 @@ def test_what_is_no_report_is_neither_waited_for_nor_read(leave, tmp_path):
     assert count(suite_of("python -m pytest", tmp_path), "", 0, reports) == UNCOUNTED
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("command", "piece"), [("pytest -v", "a::"), ("ruby -Itest test/a_test.rb", "#"), ("ruby -Itest test/a_test.rb", "test_("), ("pytest", "\x1b]8;;")]
+)  # fmt: skip
+def test_an_output_cannot_stop_the_count(command, piece, tmp_path):
+    line = piece * (1_900 // len(piece)) + "\n"
+    assert counted(command, line * 1_000, tmp_path, 1) == UNCOUNTED
+
+
 def test_many_tests_of_one_name_are_counted_at_once(tmp_path):
     (tmp_path / "rspec.json").write_text(
         json.dumps(

@@ -15,6 +15,7 @@ from orchestrator.project.functions.changes import changed_functions
 from orchestrator.project.functions.emptying import emptied, empty_value, types_with_a_default
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of, languages
+from orchestrator.project.functions.statements import statements_of
 from tests.language.sampled import examples
 from tests.orchestrator.project.commands_of_projects import HOME
 
@@ -249,3 +250,19 @@ def test_deep_code_is_read():
 )  # fmt: skip
 def test_the_empty_value_of_a_type(file, returns, value):
     assert empty_value(language_of(file), returns) == value
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "text",
+    ['x = {"a":' * 20_000, "x = 1" + "-" * 100_000, "a=" * 50_000, "if a:\n  b()\n" + "elif a:\n  b()\n" * 5_000],
+    ids=["nested", "wide", "a chain", "conditions"],
+)  # fmt: skip
+def test_a_source_of_any_form_is_read_in_time(text):
+    read_source("a.py", text.encode())
+    assert statements_of("a.py", text.encode())
+
+
+def test_statements_in_very_deep_blocks_are_lines():
+    text = "function f(a) {" + "if (a) {" * 2_000 + "b()" + "}" * 2_000 + "}"
+    assert [one.around for one in statements_of("a.js", text.encode())] == [()]

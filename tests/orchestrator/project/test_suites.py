@@ -322,3 +322,8 @@ def test_sections_that_decide_how_tests_are_run_are_the_bases(path, base, now, m
 )
 def test_what_a_manifest_says_of_the_product_stays_as_it_is(path, now):
     assert with_base_parts(path, "", now) == now
+
+
+def test_a_manifest_that_is_too_deep_stays_as_it_is():
+    deep = "[" * 50_000 + "]" * 50_000
+    assert with_base_parts("package.json", "{}", deep) == deep

@@ -108,7 +108,7 @@ async def test_the_users_credentials_are_added_outside_and_those_from_inside_do_
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0",
-     "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::f5ff:fffe"],
+     "fd00::1", "fec0::1", "64:ff9b:1::a00:1", "::a00:1", "::ffff:0:a00:1", "5f00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::f5ff:fffe"],
 )  # fmt: skip
 async def test_a_name_that_leads_to_an_address_that_is_not_public_is_refused(
     tmp_path: Path, address: str
@@ -185,12 +185,13 @@ async def test_a_service_is_relayed_as_it_is(tmp_path: Path) -> None:
                 assert await line.receive() == b"\0raw"
 
 
-def test_a_run_asks_for_a_bounded_number_of_paths() -> None:
+@pytest.mark.parametrize("other", [(b"/4", []), (b"/3", [(b"accept", b"carried")])])
+def test_a_run_asks_in_a_bounded_number_of_ways(other: tuple[bytes, list[tuple[bytes, bytes]]]) -> None:
     uses = HostUses(most_targets=3)
     for number in (1, 2, 3, 3, 1):
         uses.admit((REGISTRY, 443), b"/%d" % number)
     with pytest.raises(HostRefusedError):
-        uses.admit((REGISTRY, 443), b"/4")
+        uses.admit((REGISTRY, 443), *other)
 
 
 def test_hosts_that_were_refused_are_counted_up_to_a_bound() -> None:
