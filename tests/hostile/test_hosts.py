@@ -21,6 +21,7 @@ from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.tree import run_command
 from orchestrator.cli.runs.connected import reaching_out
+from orchestrator.project.readiness.registries import registry_rows
 from state.journal.events import DependenciesAdded, HostsUsed, WorkspaceSetUp
 from state.journal.store import JournalReader
 from state.paths import StateFolder
@@ -144,11 +145,11 @@ def test_a_worker_adds_a_dependency_and_the_checks_have_it_without_a_network(
     ]
 
 
-# By ecosystem: its program, the host of its registry, the files of the base without a lock file, and what makes it.
+# By tool: its program, the row of its registries, the files of the base without a lock file, and what makes it.
 BULK = {
     "uv": (
         "uv",
-        "pypi.org",
+        "python",
         {
             "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.11"\ndependencies = '
             + json.dumps([f"bulk-{number}==1.0" for number in range(40)])
@@ -159,7 +160,7 @@ BULK = {
     ),
     "npm": (
         "npm",
-        "registry.npmjs.org",
+        "node",
         {
             "package.json": json.dumps({
                 "name": "shop", "version": "1.0.0", "dependencies": {f"bulk-{number}": "1.0.0" for number in range(40)},
@@ -175,7 +176,7 @@ BULK = {
 def test_the_set_up_of_a_second_worktree_takes_a_tenth_at_most_and_downloads_nothing(
     tool: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    program, host, files, lock, check = BULK[tool]
+    program, row, files, lock, check = BULK[tool]
     if not shutil.which(program):
         pytest.skip(f"{program} is not installed")
     repository, home = make_repository(tmp_path / "project"), tmp_path / "home"
@@ -183,7 +184,7 @@ def test_the_set_up_of_a_second_worktree_takes_a_tenth_at_most_and_downloads_not
     for name, text in {**files, ".gitignore": ".env\nnode_modules/\n.venv/\n"}.items():
         (repository / name).write_text(text)
     with stand_in(tmp_path) as found:
-        found.more = many(host, 40, 100)
+        found.more = many(registry_rows().ecosystems[row].hosts[0], 40, 100)
         variables = {
             **os.environ,
             **found.environ,

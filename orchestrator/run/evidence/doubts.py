@@ -93,6 +93,8 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *inline) if not is_test_data(path)]
+    if not paths:
+        return ()
     found: dict[str, None] = {}
     olds, news = [
         await contents_at(run.repository, tree, paths, largest=_LARGEST)
