@@ -185,22 +185,17 @@ def test_the_set_up_of_a_second_worktree_takes_a_tenth_at_most_and_downloads_not
         (repository / name).write_text(text)
     with stand_in(tmp_path) as found:
         found.more = many(registry_rows().ecosystems[row].hosts[0], 40, 100)
-        variables = {
-            **os.environ,
-            **found.environ,
-            "HOME": str(home),
-            "NODE_EXTRA_CA_CERTS": str(found.authority),
-        }
+        users = {**found.environ, "npm_config_cafile": str(found.authority)}
+        variables = {**os.environ, **users, "HOME": str(home)}
         cold = {"UV_CACHE_DIR": str(tmp_path / "cold"), "npm_config_cache": str(tmp_path / "cold")}
-        subprocess.run(lock, cwd=repository, env={**variables, **cold}, check=True)
+        subprocess.run(lock, cwd=repository, env={**variables, **cold}, check=True, timeout=60)
         for command in (["add", "."], ["commit", "--quiet", "-m", "Packages"]):
             subprocess.run(["git", "-C", str(repository), *command], check=True)
         found.pause_s = 0.05
+        found.asked.clear()
         work = [write("notes.txt", "A line of text.\n")]
-        done = run_sq(
-            tmp_path, callers_of(*work), home=home, sandbox="whole", verify=(check,), **found.environ
-        )
-        downloads = [one.path for one in found.asked[:]]
+        done = run_sq(tmp_path, callers_of(*work), home=home, sandbox="whole", verify=(check,), **users)
+        downloads = [one.path for one in found.asked]
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
         stored = journal.read()

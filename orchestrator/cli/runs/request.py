@@ -13,6 +13,7 @@ from anyio import to_thread
 from agents.access import Credentials, find_credentials
 from agents.api_key import ApiKey, read_key, take_key
 from agents.gateway.forward.upstream import address_in
+from agents.gateway.hosts.way_out import CERTIFICATES
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups
@@ -254,6 +255,7 @@ def boundary_of(
 ) -> SandboxPolicy:
     """Return the boundary of a run. It shows its checkout and sq's state only where they are needed."""
     home = Path(surroundings.environ.get("HOME") or Path.home())
+    trusted = (Path(surroundings.environ.get(name) or "/") for name in CERTIFICATES)
     return SandboxPolicy(
         choice=choice,
         environ=surroundings.environ,
@@ -261,7 +263,7 @@ def boundary_of(
         home=home,
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
-        shared=(kept_folder(run_folder),),
+        shared=(kept_folder(run_folder), *(file for file in trusted if file.is_file())),
         ceilings=settings.sandbox.limits,
         groups=groups,
     )

@@ -18,11 +18,11 @@ _RAKEFILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
 _RAKE_TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")
 _RAKE_SPECS = re.compile(r"RSpec::Core::RakeTask\.new(?:[ (]+[:\"'](\w+))?")
 _RAKE_TASK = re.compile(
-    r"^\s*(?:multi)?task[ (]+(?:[:\"']?(\w+)[\"']?(?::\s*|\s*=>\s*)(\[[^\]]*\]|%[iw]\[[^\]]*\]|"
+    r"^[ \t]*(?:multi)?task[ (]+(?:[:\"']?(\w+)[\"']?(?::\s*|\s*=>\s*)(\[[^\]]*\]|%[iw]\[[^\]]*\]|"
     r"[:\"']\w+[\"']?)|[:\"'](\w+))",
     re.MULTILINE,
 )
-_RAKE_SHELL = re.compile(r"^\s+(?:sh|system)[ (]+[\"']([^\"'\n]+)", re.MULTILINE)
+_RAKE_SHELL = re.compile(r"^[ \t]+(?:sh|system)[ (]+[\"']([^\"'\n]+)", re.MULTILINE)
 
 
 def justfile_in(folder: Path, named: str | None = None, *, called_bare: bool = False) -> BuildFile | None:

@@ -18,7 +18,7 @@ _IGNORED_BUILD = re.compile(r"^/?(?:\*\*/)?build[*]?/?\s*$", re.MULTILINE)
 _MOST_READ = 300  # files whose text is read to find the runner that they are for
 _USUAL = re.compile(r"(?:tests?/(?:.*/)?)?(?:test_[^/]*)\.py|[^/]*_test\.py")
 _ANYWHERE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
-_IS_TEST = re.compile(r"^\s*(?:import|from) pytest\b|^(?:async )?def test_|\bTestCase\b", re.MULTILINE)
+_IS_TEST = re.compile(r"^[ \t]*(?:import|from) pytest\b|^(?:async )?def test_|\bTestCase\b", re.MULTILINE)
 _IN_TESTS = re.compile(r"(?:^|/)tests?/")
 _MOST_SEEN = 300  # tests that are read because their names alone do not show that they are
 

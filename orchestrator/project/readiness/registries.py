@@ -20,7 +20,7 @@ from orchestrator.project.runners.table import usual_table
 _DEEPEST = 3
 _CACHES = Path("/tmp/sq-packages")  # noqa: S108  the folder inside a sandbox
 _ADDRESS = re.compile(r"https://[^\s,|]+")
-_SETTING = re.compile(r"^\s*(?:index-url|registry|url)\s*=\s*\"?(https://[^\s\"]+)", re.MULTILINE)
+_SETTING = re.compile(r"^[ \t]*(?:index-url|registry|url)\s*=\s*\"?(https://[^\s\"]+)", re.MULTILINE)
 _USER = re.compile(r"//[^/@\s]*@")
 # No address in any spelling, no single word, and none of the names for one's own network.
 _NAME = re.compile(r"(?!.*\.(?:localhost|local|internal|arpa)$)(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*")

@@ -90,7 +90,7 @@ _GO_RESULT = re.compile(r"^[ \t]*--- (?P<state>PASS|FAIL|SKIP): (?P<name>\S+)")
 _GO_REST = re.compile(r"^(?:ok  \t|\?   \t|=== (?:RUN|PAUSE|CONT|NAME) |PASS$)")
 _COMPLAINT = re.compile(r"\bfail|error\b|\bpanic|exception\b|traceback|\bassert|not ok|[✗✖✕]", re.IGNORECASE)
 _IS_GOOD = re.compile(
-    r"\bPASS(?:ED)?\b|\bpassed\b|^\s*(?:ok|[✓✔√])[ \t]|\b(?:0|no) (?:fail|error)", re.IGNORECASE
+    r"\bPASS(?:ED)?\b|\bpassed\b|^[ \t]*(?:ok|[✓✔√])[ \t]|\b(?:0|no) (?:fail|error)", re.IGNORECASE
 )
 _BEFORE, _AFTER = 2, 8  # lines around a complaint
 

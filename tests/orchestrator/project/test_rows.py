@@ -1,9 +1,11 @@
 """The table: every row can be used, and one that cannot says where."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import orchestrator.project
 from benchmarks.repositories import all_skeletons
 from orchestrator.project.detection.detect import detect
 from orchestrator.project.readiness.plan import plan_of
@@ -216,3 +218,11 @@ def test_a_table_that_contradicts_itself_is_refused(tmp_path, file, text, words)
     (tmp_path / file).write_text(text)
     with pytest.raises(RowError, match=words):
         load_table(ROWS, tmp_path)
+
+
+def test_no_pattern_begins_with_blanks_of_many_lines():
+    """In a text of empty lines each of them would be looked at from each of them."""
+    project = Path(orchestrator.project.__file__).parent
+    found = [file for file in project.rglob("*.*") if file.suffix in {".py", ".yaml"}]
+    wrong = [file.name for file in found if re.search(r"\^\\s[*+]", file.read_text("utf-8"))]
+    assert wrong == ["test_parts.py"], "which looks at single lines"
