@@ -86,7 +86,8 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
         reading = _reading(Path(name), entries)
         saving = _saving(Path(name), saves)
     naive, billed = _tokens_of(at_once.requests)
-    print(f"{len(at_once.requests)} checks, {model_s:g} s an answer, {tokens} tokens of session")
+    calls, checks = len(at_once.requests), len(load_considerations(None).considerations)
+    print(f"{checks} checks in {calls} calls, {model_s:g} s an answer, {tokens} tokens of session")
     print(
         f"billed {billed:.0f} tokens instead of {naive:.0f}; a transcript of {entries} entries; {saves} saves"
     )
@@ -100,7 +101,8 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
             "state_save_ms_median": round(median(saving["saved"]), 4),
             "state_save_ms_p99": round(percentile(saving["saved"], 99), 4),
             "bare_write_ms_median": round(median(saving["bare"]), 4),
-            "checks": len(at_once.requests),
+            "checks": checks,
+            "calls": calls,
         }
     )
 
@@ -151,14 +153,15 @@ def _session(characters: int) -> str:
 
 
 def _tokens_of(requests: list[Served]) -> tuple[float, float]:
-    """Input tokens at full price without a cache, and as billed with it."""
-    naive = billed = 0.0
+    """Input tokens with a whole prompt for each check and no cache, and as billed."""
     first = requests[0]
     cached, _ = _parts(first)
+    naive = len(cached) * len(load_considerations(None).considerations) / CHARACTERS_PER_TOKEN
+    billed = 0.0
     for request in requests:
         shared, rest = _parts(request)
         hit = request is not first and shared == cached and request.arrived >= first.speaking > 0
-        naive += (len(shared) + len(rest)) / CHARACTERS_PER_TOKEN
+        naive += len(rest) / CHARACTERS_PER_TOKEN
         billed += (len(shared) * (READ if hit else WRITE) + len(rest)) / CHARACTERS_PER_TOKEN
     return naive, billed
 
