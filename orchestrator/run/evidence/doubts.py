@@ -37,16 +37,31 @@ def files_that_run_later(
 ) -> tuple[str, ...]:
     """Return the changed files that run later, and new links that lead out, as `path → target`.
 
-    `before` and `now` are the links of two trees. Those that `spec` names are left out.
+    `before` and `now` are the links of two trees. Those that `spec` names are left out. A git repository
+    whose parts are files of the tree counts by its HEAD: git runs the programs of its settings there.
     """
+    changed = list(changed)
     found = [
         path for path in changed if (terms := later_terms(path)) is not None and not names(spec, path, terms)
     ]
+    found += _repositories(changed)
     for path in now:
         stood = before.get(path) == now[path] and leads_out(path, before)
         if leads_out(path, now) and not stood and not names(spec, path, ()):
             found.append(f"{path} → {now[path]}")
     return tuple(found)[:_MOST_LATER]
+
+
+def _repositories(changed: Sequence[str]) -> Iterator[str]:
+    """Yield the HEAD of each folder that git takes for a repository without a worktree."""
+    paths = [path.lower() for path in changed]
+    for path in changed:
+        folder, _, name = path.lower().rpartition("/")
+        parts = {
+            one.removeprefix(f"{folder}/").partition("/")[0] for one in paths if one.startswith(f"{folder}/")
+        }
+        if name == "head" and folder and (parts >= {"objects", "refs"} or "commondir" in parts):
+            yield path
 
 
 def names(spec: str, path: str, terms: Iterable[str]) -> bool:

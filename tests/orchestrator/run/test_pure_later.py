@@ -3,7 +3,7 @@
 import pytest
 
 from agents.session.permissions import later_terms, protected_path
-from orchestrator.run.evidence.doubts import leads_out, names
+from orchestrator.run.evidence.doubts import files_that_run_later, leads_out, names
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,13 @@ from orchestrator.run.evidence.doubts import leads_out, names
         ".devcontainer/devcontainer.json",
         ".idea/runConfigurations/all.xml",
         "AGENTS.md",
+        ".forgejo/workflows/x.yml",
+        ".opencode/plugin/x.js",
+        "sub/.dir-locals-2.el",
+        "readline.py",
+        "GNUmakefile",
+        "docker-compose.override.yml",
+        "shell.nix",
     ],
 )
 def test_a_file_that_programs_start_by_its_name_is_known_in_any_folder_and_case(path):
@@ -85,3 +92,16 @@ def test_the_spec_names_a_file_by_its_path_its_name_its_folder_or_a_term(spec, p
 )
 def test_a_link_leads_out_through_whichever_links(links, path, out):
     assert leads_out(path, links) is out
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (["data/x/HEAD", "data/x/config", "data/x/objects/info/a", "data/x/refs/heads/b"], ("data/x/HEAD",)),
+        (["data/x/HEAD", "data/x/commondir"], ("data/x/HEAD",)),
+        (["data/x/HEAD", "data/x/config"], ()),
+        (["objects/a.py", "refs/b.py", "data/head.py"], ()),
+    ],
+)
+def test_a_repository_whose_parts_are_files_of_the_tree_runs_later(files, found):
+    assert files_that_run_later("Add data.", files, {}, {}) == found
