@@ -159,6 +159,9 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
     module = _PYTHON.match(path) if is_new else None
     if module and await _was_a_module(run, subject, f"{path[: module.end(1)]}.py"):
         return False  # it became a package
+    root = path[: module.end(1)] if module else ""
+    if root and any(one.startswith(f"{root}/") for one in await files_in(run.repository, subject.base)):
+        return False  # a module of a package that was there
     if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
         passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
         return any(not is_test_file(one) or of_files(passed, [one]) for one in named)

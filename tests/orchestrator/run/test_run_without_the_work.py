@@ -117,6 +117,32 @@ def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
     assert "--merge-unverified" in done.output
 
 
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
+def test_a_new_module_of_a_package_that_was_there_is_product(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    old = "from shop.price import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+    new = "from shop.price import mean\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n"
+    base = {
+        "shop/__init__.py": "",
+        "shop/price.py": "def total(a):\n    return sum(a)\n",
+        "test_price.py": old,
+    }
+    begins_with(repository, shell, base)
+    work = {
+        "shop/money.py": "def add(a):\n    return sum(a)\n",
+        "shop/price.py": "from shop.money import add\n\n\ndef total(a):\n    return add(a)\n\n\n"
+        "def mean(a):\n    return add(a) / len(a)\n",
+        "test_mean.py": new,
+    }
+    worker = work_of(work, claims=2)
+    spec = "# Mean\n\nAdd mean(a) to the prices.\n"
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", spec=spec)
+    assert "fails as it was" not in done.output
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
 @pytest.mark.usefixtures("pytest_here")
 def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
