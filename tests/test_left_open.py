@@ -77,6 +77,8 @@ def test_each_is_named_and_what_is_closed_or_of_a_wider_scope_is_not(tmp_path):
         "no:cacheprovider",
         "--rootdir",
         tmp_path,
+        "--basetemp",
+        tmp_path / "folders",
     ]
     done = subprocess.run(
         [*command, tmp_path], cwd=tmp_path, env={"PYTHONPATH": str(TESTS), "PATH": "/usr/bin:/bin"},

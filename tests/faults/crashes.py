@@ -41,6 +41,7 @@ class Bench:
     flags: Flags = field(default_factory=dict)
     outcome: Outcome = Outcome.COMPLETE
     longest_s: float = 100
+    played: bool = False  # without Claude Code's process
 
     def work(self, target: Callable[..., None], *arguments: object, **more: object) -> int | None:
         process = PROCESSES.Process(target=target, args=(self.environ, *arguments), kwargs=more)
@@ -52,12 +53,12 @@ class Bench:
             return None
         return process.exitcode
 
-    def begin(self, kill_after: int = 0, how: str = killed.ALONE, *, played: bool = False) -> int | None:
+    def begin(self, kill_after: int = 0, how: str = killed.ALONE) -> int | None:
         paths = (str(self.folder), str(self.scenario))
-        return self.work(killed.run, *paths, kill_after, how, str(self.spec), self.flags, played=played)
+        return self.work(killed.run, *paths, kill_after, how, str(self.spec), self.flags, played=self.played)
 
     def resume(self) -> int | None:
-        return self.work(killed.resume, str(self.run_folder))
+        return self.work(killed.resume, str(self.run_folder), played=self.played)
 
     @property
     def run_folder(self) -> Path:
@@ -126,16 +127,27 @@ def caller_of(view: RunView, call_id: str) -> str:
 
 
 def crash_everywhere(
-    bench: MakeBench, way: tuple[Containment, str], points: Iterable[int], tree: str, shell: Shell
+    bench: MakeBench,
+    way: tuple[Containment, str],
+    points: Iterable[int],
+    tree: str,
+    shell: Shell,
+    *,
+    played: bool = False,
 ) -> int:
-    """Crash at these points, or until there are no more; returns how many there were."""
+    """Crash at these points, or until there are no more; returns how many there were.
+
+    `played`: Claude Code is played, in the killed run and in the one that goes on.
+    """
     containment, how = way
     if containment is Containment.NAMESPACES and detect_containment({}) is not Containment.NAMESPACES:
         pytest.skip("this system refuses namespaces")
     wrong: dict[int, str] = {}
     crashed = 0
     for kill_after in points:
-        problem = crash_at(one := bench(containment), kill_after, how, tree, shell)
+        one = bench(containment)
+        one.played = played
+        problem = crash_at(one, kill_after, how, tree, shell)
         if problem == "over" or len(wrong) >= MOST_TOLD:
             break
         crashed += 1

@@ -72,6 +72,8 @@ def run(
     os._exit(run_new(request, _surroundings(environ, kill_after, how, played=played)).exit_code)
 
 
-def resume(environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE) -> None:
+def resume(
+    environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE, *, played: bool = False
+) -> None:
     """Go on with a run."""
-    os._exit(run_again(Path(run_folder), _surroundings(environ, kill_after, how)).exit_code)
+    os._exit(run_again(Path(run_folder), _surroundings(environ, kill_after, how, played=played)).exit_code)

@@ -1,6 +1,7 @@
 """`kill -9` right after each stored transaction of the demo: nothing stays alive, and resume ends the same.
 
-The whole matrix: `bin/test --crash`. A sample of it runs with every other test.
+The whole matrix: `bin/test --crash`. Each transaction is killed once while Claude Code is played, and every second one
+with the real one, in one of four ways. A sample of it runs with every other test.
 """
 
 import os
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+import killed
 import pytest
 from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment
 
@@ -17,6 +19,7 @@ from agents.process.containment import Containment
 from orchestrator.cli.runs.demo import make_repository
 from state.settings.sources import user_file
 
+PARTS = 3  # of a matrix, for as many workers
 MATERIAL = Path(str(files("orchestrator.cli") / "rehearsal"))
 
 
@@ -73,8 +76,20 @@ def test_a_killed_demo_leaves_nothing_alive_and_resumes_to_the_same_tree(
 
 @pytest.mark.crash
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("way", WAYS, ids=[f"{containment}-{how}" for containment, how in WAYS])
+@pytest.mark.parametrize("part", range(PARTS))
 def test_a_demo_killed_after_any_stored_transaction_resumes_to_the_same_tree(
+    bench: MakeBench, part: int, tree: str, shell: Shell
+) -> None:
+    way = (Containment.SUPERVISOR, killed.ALONE)
+    points = range(1 + part, 1000, PARTS)
+    assert crash_everywhere(bench, way, points, tree, shell, played=True) > 60 // PARTS
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("way", WAYS, ids=[f"{containment}-{how}" for containment, how in WAYS])
+def test_a_demo_at_work_with_claude_code_killed_in_any_way_resumes_to_the_same_tree(
     bench: MakeBench, way: tuple[Containment, str], tree: str, shell: Shell
 ) -> None:
-    assert crash_everywhere(bench, way, range(1, 1000), tree, shell) > 60
+    points = range(1 + 2 * WAYS.index(way), 1000, 2 * len(WAYS))
+    assert crash_everywhere(bench, way, points, tree, shell) > 60 // (2 * len(WAYS))

@@ -1,4 +1,7 @@
-"""`kill -9` while tasks run side by side: each resume ends with the same tree, and nothing is asked twice."""
+"""`kill -9` while tasks run side by side: each resume ends with the same tree, and nothing is asked twice.
+
+In the whole matrix Claude Code is played at most points, and real at some.
+"""
 
 import random
 import shutil
@@ -18,7 +21,9 @@ from state.outcome import Outcome
 from state.settings.sources import user_file
 
 WAY = (Containment.SUPERVISOR, killed.ALONE)
-RANDOM_POINTS, RANDOM_PARTS = 100, 20
+RANDOM_POINTS, RANDOM_PARTS = 100, 10
+REAL_POINTS = 6
+REAL_EVERY = 10
 PLACES = 4
 PARTS = 2  # of a matrix, for as many workers
 MakeMany = Callable[..., MakeBench]
@@ -74,10 +79,16 @@ def many(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeMany]:
 def not_killed(many: MakeMany, tasks: tuple[str, ...], shell: Shell) -> tuple[str, int]:
     """The tree of a run that nobody kills, and how many transactions its journal has."""
     one = many(*tasks)(WAY[0])
-    assert one.begin(played=True) == one.outcome.exit_code
+    one.played = True
+    assert one.begin() == one.outcome.exit_code
     with JournalReader(one.run_folder) as journal:
         transactions = {stored.at for stored in journal.read()}
     return shell(one.folder, "git", "rev-parse", "main^{tree}"), len(transactions)
+
+
+def random_points(transactions: int, number: int) -> list[int]:
+    """So many points among these transactions, the last few left out: fewer may come in another run."""
+    return random.Random(transactions).choices(range(1, int(transactions * 0.95)), k=number)  # noqa: S311
 
 
 @pytest.mark.late
@@ -97,8 +108,19 @@ def test_two_tasks_in_conflict_killed_after_any_stored_transaction_resume_to_the
     many: MakeMany, shell: Shell, part: int
 ) -> None:
     tree, transactions = not_killed(many, EDITORS, shell)
-    crashed = crash_everywhere(many(*EDITORS), WAY, range(1 + part, 1000, PARTS), tree, shell)
+    points = range(1 + part, 1000, PARTS)
+    crashed = crash_everywhere(many(*EDITORS), WAY, points, tree, shell, played=True)
     assert crashed > 0.9 * transactions / PARTS
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(7200)
+def test_two_tasks_in_conflict_at_work_with_claude_code_resume_to_the_same_tree(
+    many: MakeMany, shell: Shell
+) -> None:
+    tree, transactions = not_killed(many, EDITORS, shell)
+    points = range(REAL_EVERY // 2, 1000, REAL_EVERY)
+    assert crash_everywhere(many(*EDITORS), WAY, points, tree, shell) > 0.8 * transactions / REAL_EVERY
 
 
 @pytest.mark.crash
@@ -108,8 +130,15 @@ def test_twelve_tasks_killed_at_random_points_resume_to_the_same_tree(
     many: MakeMany, shell: Shell, part: int
 ) -> None:
     tree, transactions = not_killed(many, TWELVE, shell)
-    points = random.Random(transactions).choices(  # noqa: S311  a sample, no secret
-        range(1, int(transactions * 0.95)), k=RANDOM_POINTS
-    )
-    own = points[part::RANDOM_PARTS]
-    assert crash_everywhere(many(*TWELVE), WAY, own, tree, shell) == len(own)
+    own = random_points(transactions, RANDOM_POINTS)[part::RANDOM_PARTS]
+    assert crash_everywhere(many(*TWELVE), WAY, own, tree, shell, played=True) == len(own)
+
+
+@pytest.mark.crash
+@pytest.mark.timeout(7200)
+def test_twelve_tasks_at_work_with_claude_code_killed_at_random_points_resume_to_the_same_tree(
+    many: MakeMany, shell: Shell
+) -> None:
+    tree, transactions = not_killed(many, TWELVE, shell)
+    points = random_points(transactions + 1, REAL_POINTS)
+    assert crash_everywhere(many(*TWELVE), WAY, points, tree, shell) == len(points)

@@ -3,8 +3,9 @@
 import os
 import socket
 import stat
+import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +24,14 @@ from state.safe_paths import (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "outside" / "sub").mkdir(parents=True)
     (tmp_path / "outside" / "secret").write_text("secret")
     inner = tmp_path / "folder"
     (inner / "sub").mkdir(parents=True)
     (inner / "sub" / "file").write_text("content")
-    return inner
+    yield inner
+    subprocess.run(["rm", "-rf", inner], check=True)  # pytest cannot remove what is nested too deep
 
 
 def names_in(folder: Path) -> list[str]:
