@@ -132,6 +132,12 @@ def doubts(proofs: _Proofs | None) -> list[str]:
     return [*told, *([marks_words(proofs.marks)] if proofs.marks else []), *proofs.unlike]
 
 
+def loose_words(command: str, tests: Sequence[str]) -> str:
+    """Return that tests pass whatever they expect, for the agent or the person that has to act."""
+    other = "when sq lets it expect another result than its text does"
+    return f"`{command}` passes {listed(tests)} too {other}"
+
+
 def later_words(paths: Sequence[str]) -> str:
     """Return that files run later, for the agent or the person that has to act."""
     what = "programs start these files by their name alone, or the link leads out of the repository"

@@ -33,7 +33,7 @@ from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
-from state.words import listed, names_of
+from state.words import listed, loose_words, names_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -253,6 +253,7 @@ async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: 
         answer = await try_whole(run, subject, canary)
         found.canaries += [answer.canary] if answer.canary else []
         found.unlike += [f"`{subject.command}`, run plainly, {answer.unlike}"] if answer.unlike else []
+        found.unlike += [loose_words(subject.command, answer.loose)] if answer.loose else []
         found.untold += answer.untold
         why = "fails when failing tests are added beside it"
         found.changes += [
