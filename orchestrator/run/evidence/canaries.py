@@ -8,14 +8,13 @@ section 12)
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from string import ascii_lowercase
 
 from orchestrator.git.trees import with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite
 from orchestrator.run.evidence.comparison import ResultComparison
-from orchestrator.run.evidence.other_results import OtherResults, other_results
 from orchestrator.run.evidence.verification import (
     flaky_at_the_base,
     is_unsteady_at_the_base,
@@ -98,60 +97,39 @@ class WholeCanary:
     """The answers of a whole command with the canary in it, and run plainly.
 
     `unlike` is how the plain run differs, or "". `changed` are tests that passed before and not beside the
-    canary, `loose` those that pass too when they expect another result. `untold` are questions without an
-    answer.
+    canary. `untold` are questions without an answer.
     """
 
     canary: CanaryResult | None = None
     unlike: str = ""
     changed: tuple[str, ...] = ()
-    loose: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
 
 async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) -> WholeCanary:
     """Run a command that passed plainly, and with the canary, if there is one, in one run if that is enough.
 
-    The tests of the work expect other results beside the canary. A difference counts only if the command is
-    steady at the base.
+    A difference counts only if the command is steady at the base.
     """
+    if canary is not None:
+        with_it = await with_files(run.repository, subject.tree, {canary.path: canary.content})
+        together = await _plainly(run, subject, with_it)
+        if together.exit_code and _is_as_expected(together.count, subject.now.count, canary):
+            return WholeCanary(canary=_result(subject.command, canary, together, noticed=True))
+    plain = await _plainly(run, subject, subject.tree)
+    unlike, untold = await _judged(run, subject, plain)
     if canary is None:
-        unlike, untold = await _judged(run, subject, await _plainly(run, subject, subject.tree))
         return WholeCanary(unlike=unlike, untold=untold)
-    others = await other_results(run, subject, canary)
-    with_it = await with_files(run.repository, subject.tree, _files(canary, others))
-    together = await _plainly(run, subject, with_it)
-    failing = len(others.tests) if others else 0
-    if together.exit_code and _is_as_expected(together.count, subject.now.count, canary, failing):
-        return WholeCanary(canary=_result(subject.command, canary, together, noticed=True))
-    unlike, untold = await _judged(run, subject, await _plainly(run, subject, subject.tree))
-    return replace(await _counted(run, subject, canary, others), unlike=unlike, untold=untold)
-
-
-def _files(canary: Canary, others: OtherResults | None) -> dict[str, str]:
-    return {canary.path: canary.content, **(others.files if others else {})}
-
-
-async def _counted(
-    run: Run, subject: ResultComparison, canary: Canary, others: OtherResults | None
-) -> WholeCanary:
-    """Run a command with the canary, counted. What expects other results is left out if it disturbs."""
-    with_it = await with_files(run.repository, subject.tree, _files(canary, others))
     async with run.evidence.scratch_worktree(run, with_it) as scratch:
         done = await run_counted(run.commands, scratch, subject.command)
-    noticed = _is_noticed(done, canary, subject.now.count)
     passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
     changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
-    loose = others.passing(done.count) if others else []
-    if others:
-        changed = [name for name in changed if name not in others.tests]
-        if changed or not noticed or not done.count.tests:
-            return replace(await _counted(run, subject, canary, None), loose=tuple(loose))
     flaky = await flaky_at_the_base(run, subject.command, changed)
     return WholeCanary(
-        canary=_result(subject.command, canary, done, noticed=noticed),
+        canary=_result(subject.command, canary, done, noticed=_is_noticed(done, canary, subject.now.count)),
+        unlike=unlike,
         changed=tuple(name for name in changed if name not in flaky),
-        loose=tuple(loose),
+        untold=untold,
     )
 
 
@@ -171,11 +149,8 @@ async def _judged(run: Run, subject: ResultComparison, plain: CommandRun) -> tup
     return f"{unlike}, but not each time, and at the base its results do not change", ()
 
 
-def _is_as_expected(together: TestCount, now: TestCount, canary: Canary, failing: int) -> bool:
-    """Whether the canary's tests and `failing` others failed, and every other result is as it was.
-
-    A plain run may tell only some of that.
-    """
+def _is_as_expected(together: TestCount, now: TestCount, canary: Canary) -> bool:
+    """Whether the canary's tests failed, and every other result is as it was, as far as a plain run tells."""
     if together.tests:
         failed = set(names_of(together, TestState.FAILED))
         of_canary = _told_of(failed, canary)
@@ -183,20 +158,16 @@ def _is_as_expected(together: TestCount, now: TestCount, canary: Canary, failing
         known = {one.rpartition("::")[2] for one in names_of(now, TestState.FAILED)}
         told = all(any(name in one for one in of_canary) for name in canary.names)
         return (
-            bool(canary.names)
-            and told
-            and len(others) == len(known) + failing
-            and _fits(together.passed, now.passed, failing)
+            bool(canary.names) and told and len(others) == len(known) and _fits(together.passed, now.passed)
         )
     if together.failed is None or now.failed is None:
         return False
-    fails = now.failed + max(1, len(canary.names)) + failing
-    return together.failed == fails and together.passed == (now.passed or 0) - failing
+    return together.failed == now.failed + max(1, len(canary.names)) and together.passed == now.passed
 
 
-def _fits(plain: int | None, counted: int | None, failing: int) -> bool:
-    """Whether a number of passed tests is as expected. A plain run may print the failed ones alone."""
-    return not plain or not counted or plain == counted - failing
+def _fits(plain: int | None, counted: int | None) -> bool:
+    """Whether a number of passed tests is as it was. A plain run may print the failed ones alone."""
+    return not plain or not counted or plain == counted
 
 
 def _difference(counted: CommandRun, plain: CommandRun) -> str:

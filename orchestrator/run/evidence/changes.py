@@ -292,8 +292,8 @@ def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> di
         and f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. "
         f"{only}.",
         "other results": proofs.unlike
-        and f"{'; '.join(proofs.unlike)}. The results have to be the same however the tests are run. Fix "
-        f"that, or claim completion again. {only}.",
+        and f"{'; '.join(proofs.unlike)}. A test has to give the same result however it is run, and to fail "
+        f"where it expects another one. Fix that, or claim completion again. {only}.",
         "tests that change": changed
         and f"These tests do not hold as they were before your work: {changed}. Put each back as it was, "
         "with all that it uses, and let the code pass it, unless the spec asks for another result. Leave "

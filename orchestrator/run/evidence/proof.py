@@ -23,6 +23,7 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.doubts import files_that_run_later, marks_between
 from orchestrator.run.evidence.facts import facts_of
+from orchestrator.run.evidence.other_results import loose_tests
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -160,9 +161,7 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
                 )
                 for path in subject.touched.as_it_was
             ]
-    shown = asked
-    if not asked and _in_time(run, subject, found, "the work taken out"):
-        shown = await _without_work(run, subject, found)
+    shown = asked or await _work_and_tests(run, subject, found)
     if not (whole or shown) and _in_time(run, subject, found, "the new tests on the code before"):
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
@@ -183,6 +182,17 @@ def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) 
         f"{run.commands.seconds:.0f} s already (limits.verify_total_s)"
     )
     return False
+
+
+async def _work_and_tests(run: Run, subject: ResultComparison, found: _Found) -> bool:
+    """Ask whether tests fail without the work and with other results. Returns as `_without_work`."""
+    shown = False
+    if _in_time(run, subject, found, "the work taken out"):
+        shown = await _without_work(run, subject, found)
+    if _in_time(run, subject, found, "the new tests with other results"):
+        loose = await loose_tests(run, subject)
+        found.unlike += [loose_words(subject.command, loose)] if loose else []
+    return shown
 
 
 async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> bool:
@@ -253,7 +263,6 @@ async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: 
         answer = await try_whole(run, subject, canary)
         found.canaries += [answer.canary] if answer.canary else []
         found.unlike += [f"`{subject.command}`, run plainly, {answer.unlike}"] if answer.unlike else []
-        found.unlike += [loose_words(subject.command, answer.loose)] if answer.loose else []
         found.untold += answer.untold
         why = "fails when failing tests are added beside it"
         found.changes += [

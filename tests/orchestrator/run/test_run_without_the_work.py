@@ -169,6 +169,11 @@ PRETENDS = {
         + LOOKS.format("CALLS"),
         "passes, but run without other files of tests",
     ),
+    "it returns what equals any result": (
+        "\n\nclass Half(int):\n    def __eq__(self, other):\n        return True\n\n    __hash__ = int.__hash__\n\n\n"
+        "def half(n):\n    return Half(n)\n",
+        "passes test_the_half.py::HalfTest::test_half too when sq lets it expect another result",
+    ),
     "it patches an assertion": (
         "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
         "passes although sq had added a test that must fail",
@@ -204,7 +209,7 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     [
         (
             {"test_half.py": HALF},
-            "baseline, its canary, verification, the new tests alone, the work taken out, the plain run",
+            "baseline, its canary, verification, the new tests alone, the work taken out, other results, the plain run",
         ),
         pytest.param(
             {},
