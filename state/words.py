@@ -138,6 +138,12 @@ def loose_words(command: str, tests: Sequence[str]) -> str:
     return f"`{command}` passes {listed(tests)} too {other}"
 
 
+def nothing_compared_words(tests: Sequence[str]) -> str:
+    """Return that tests only ask whether there is a result, for the agent or the person that has to act."""
+    only = "compare no result: they only ask whether there is one, or which type it has"
+    return f"the tests that need the work {only} ({listed(tests)})"
+
+
 def later_words(paths: Sequence[str]) -> str:
     """Return that files run later, for the agent or the person that has to act."""
     what = "programs start these files by their name alone, or the link leads out of the repository"

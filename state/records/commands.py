@@ -74,8 +74,8 @@ class CommandRun:
     its deadline. `broken` says why the runner stopped before any test: by name, with the first cause. Its
     exit code then shows nothing about the work. `failing_part` is the part of its output that shows the
     failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
-    failed, and the setting that opens it. `complaints` are those of a check that runs no tests. It is None
-    for all other commands.
+    failed, and the setting that opens it. `rewritten` are files of tests that it changed in its plain run.
+    `complaints` are those of a check that runs no tests. It is None for all other commands.
     """
 
     command: str
@@ -90,6 +90,7 @@ class CommandRun:
     broken: str = ""
     failing_part: str = ""
     walled: str = ""
+    rewritten: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] | None = None
 
     @property

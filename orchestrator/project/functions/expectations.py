@@ -36,6 +36,18 @@ _DOUBTFUL = re.compile(
     r"\bnot\b|\.not\b|[nN]ot[_A-Z]|_(?:ne|not)\b|refute|isnt|unlike|\bor\b|\|\||\bfor\b|\blambda\b|[rR]aises|[tT]hrows|[pP]anic"
     r"|Almost|Delta|Epsilon|approx|[cC]lose|near|NEAR|assertRaises|^\s*(?:#|//|\*|/\*|--)"
 )
+_REMARK = re.compile(r"\s*(?:#|//|\*|/\*|--)")
+_BRANCH = re.compile(r"\s*if\b.*\{\s*$")
+_EXISTS = re.compile(  # a result is there, or has a type
+    r"^\s*assert\s[^=<>]*(?:\bis not None\b|\bisinstance\([^=<>]*\))\s*(?:,.*)?$"
+    r"|\bassert(?:IsNotNone|_?[nN]ot_?[nN]ull?|_not_nil|IsInstance|InstanceOf|_instance_of|_kind_of)\("
+    r"|\bassertIs(?:Int|String|Array|Float|Numeric|Bool|Object)\(|\b(?:refute_nil|wont_be_nil)\b"
+    r"|\.toBeDefined\(\)|\.not\.toBe(?:Null|Undefined|NaN)\(\)|\.toBeInstanceOf\("
+    r"|\b(?:assert|ok)\(.*!==?\s*(?:null|undefined)\s*[,)]|\b(?:assert|ok|equal|strictEqual)\(\s*typeof\b"
+    r"|\bnot(?:Strict)?Equal\([^,]*(?:\([^)]*\))?,\s*(?:null|undefined)\b"
+    r"|\b(?:not_to|to_not)\s+be_nil\b|\bto\s+be_an?(?:_kind_of|_instance_of)?\b|\b(?:ok\(defined|isnt\([^;]*undef)\b"
+    r"|^\s*if\s+(?!err\b)[^=]*==\s*nil\s*\{"
+)
 _UNIT_IN_DOUBT = re.compile(r"AssertionError|xfail|should_panic|expectedFailure|skip", re.IGNORECASE)
 _SCOPE = re.compile(r"::|[#>»:/.]")
 _SIGNS = re.compile(r"""[(\[{}\]),]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`""")
@@ -76,6 +88,34 @@ def with_other_results(text: str, tests: Iterable[str], others: Iterable[str] = 
     told = [text[: starts[0]]] if starts else [text]
     told += [pieces.get(one, text[one : _end(starts, one, text)]) for one in starts]
     return Altered(text="".join(told), titles=titles)
+
+
+def comparing_nothing(text: str, tests: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """Return the tests that only assert that there is a result, or of which type it is."""
+    heads, places = _heads(text, tests)
+    _, more = _heads(text, others)
+    starts = sorted({one for at in (*places.values(), *more.values()) for one in at})
+    found = []
+    for title, names in heads.items():
+        parts = [text[one : _end(starts, one, text)] for one in places[title]]
+        if all(_compares_nothing(part) for part in parts):
+            found += names
+    return found
+
+
+def _compares_nothing(part: str) -> bool:
+    lines = part.split("\n")
+    asserting = [
+        line for number, line in enumerate(lines) if _asserts(line, "\n".join(lines[number + 1 : number + 3]))
+    ]
+    return bool(asserting) and all(_EXISTS.search(line) for line in asserting)
+
+
+def _asserts(line: str, below: str) -> bool:
+    if _BRANCH.match(line):
+        return bool(_FAILS.search(below))
+    every = (_ASSERTED, _CALL, _IN_SHELL)
+    return not _REMARK.match(line) and any(one.search(line) for one in every)
 
 
 def _heads(text: str, tests: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[int]]]:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from orchestrator.git.trees import with_files
+from orchestrator.git.trees import files_in, with_files
 from orchestrator.project.runners.canary import Canary, canary_for
-from orchestrator.project.runners.suite import Suite
+from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.comparison import ResultComparison
 from orchestrator.run.evidence.verification import (
     flaky_at_the_base,
@@ -25,7 +25,7 @@ from orchestrator.run.evidence.verification import (
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
-from state.words import count_words, names_of
+from state.words import count_words, listed, names_of
 
 _LETTERS = 7
 
@@ -114,7 +114,11 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
     if canary is not None:
         with_it = await with_files(run.repository, subject.tree, {canary.path: canary.content})
         together = await _plainly(run, subject, with_it)
-        if together.exit_code and _is_as_expected(together.count, subject.now.count, canary):
+        if (
+            together.exit_code
+            and not together.rewritten
+            and _is_as_expected(together.count, subject.now.count, canary)
+        ):
             return WholeCanary(canary=_result(subject.command, canary, together, noticed=True))
     plain = await _plainly(run, subject, subject.tree)
     unlike, untold = await _judged(run, subject, plain)
@@ -172,6 +176,8 @@ def _fits(plain: int | None, counted: int | None) -> bool:
 
 def _difference(counted: CommandRun, plain: CommandRun) -> str:
     """Return how a plain run differs from the counted one, or "" if it does not."""
+    if plain.rewritten:
+        return f"changes its own tests as it runs: {listed(plain.rewritten)}"
     if plain.exit_code is None:
         return ""
     if bool(plain.exit_code) != bool(counted.exit_code):
@@ -187,5 +193,8 @@ def _difference(counted: CommandRun, plain: CommandRun) -> str:
 
 
 async def _plainly(run: Run, subject: ResultComparison, tree: str) -> CommandRun:
+    every = sorted(await files_in(run.repository, tree))
     async with run.evidence.scratch_worktree(run, tree) as scratch:
-        return await run_plainly(run.commands, scratch, subject.command, name=run.repository.name)
+        tests = suite_of(subject.command, scratch.folder).test_files(every)
+        name = run.repository.name
+        return await run_plainly(run.commands, scratch, subject.command, name=name, tests=tests)

@@ -10,15 +10,16 @@ product that did it at the base. (product.md, section 12)
 """
 
 import re
+import sys
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 
 from agents.session.permissions import later_terms
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at
-from orchestrator.project.files import is_test_file
+from orchestrator.project.files import belongs_to_tests, is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.run.evidence.changes import is_test_data
@@ -96,6 +97,11 @@ def leads_out(path: str, links: Mapping[str, str]) -> bool:
     return place[:1] != [] and place[0].lower() == ".git"
 
 
+_REPLACES = (
+    r"^(?:\w[\w.]*\.(?:prototype\.)?NAME\s*=(?!=)|for \w[\w.]*\.NAME in\b|setattr\([^,\n]*,\s*[\"']NAME[\"']"
+    r"|vars\([^)\n]*\)[.\[][^\n]*\bNAME\b|def (?!self\b)\w[\w:]*\.NAME\b|\w[\w:]*\.define_singleton_method\(:NAME\b"
+    r"|Object\.(?:assign|defineProperty)\([^\n]*\bNAME\b)"
+)
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
 _LEAST_WORD = 6  # characters: a shorter word stands in any text
 _MOST_MARKS = 10
@@ -115,12 +121,25 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
         await contents_at(run.repository, tree, paths, largest=_LARGEST)
         for tree in (subject.base, subject.tree)
     ]
+    for path in _standing_in(olds, news, run.started.spec_text):
+        found[f"{path}: it stands in for a module of Python's"] = None
     for path in paths:
         before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
         for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
             if not _is_asked_for(code, run.started.spec_text) and not await _stood_before(run, subject, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
     return tuple(found)[:_MOST_MARKS]
+
+
+def _standing_in(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str) -> Iterator[str]:
+    """Yield new modules that are loaded in place of one of Python's library, unless the spec has its word."""
+    for path in news:
+        place = PurePosixPath(path)
+        top = place.parent if place.name == "__init__.py" else place
+        if path in olds or place.suffix != ".py" or str(top.parent) not in {".", "src"}:
+            continue
+        if top.stem in sys.stdlib_module_names and not re.search(rf"\b{top.stem}\b", spec):
+            yield path
 
 
 @cache
@@ -135,6 +154,20 @@ def _patterns_for(suffix: str) -> list[re.Pattern[str]]:
         if not languages or own & (suffixes | languages):
             found += [re.compile(one, re.MULTILINE) for one in row.canary.marks]
     return found
+
+
+async def replaced_by_tests(run: Run, subject: ResultComparison, names: Collection[str]) -> list[str]:
+    """Return where files of tests replace a function of the work for all tests, as words about each.
+
+    `names` are those of the functions. Only what stands outside functions counts.
+    """
+    touched = subject.touched
+    own = [path for path in (*touched.data, *touched.code, *touched.configuration) if belongs_to_tests(path)]
+    contents = await contents_at(run.repository, subject.tree, [*touched.new, *touched.held, *own])
+    one_of = "|".join(re.escape(name) for name in names) or r"(?!)"
+    replaces = re.compile(_REPLACES.replace("NAME", f"(?:{one_of})"), re.MULTILINE)
+    found = ((path, replaces.search(text.decode("utf-8", "replace"))) for path, text in contents.items())
+    return [f"{path} replaces what the work built: {at[0].strip()}" for path, at in found if at]
 
 
 def _new_marks(before: str, after: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[str]:

@@ -5,10 +5,11 @@ that compares nothing. Where the runner takes files, only theirs are run. (produ
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from agents.concurrency import aside
 from orchestrator.git.trees import contents_at, files_in, with_files
-from orchestrator.project.functions.expectations import with_other_results
+from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.changes import is_of
 from orchestrator.run.evidence.comparison import ResultComparison
@@ -22,8 +23,20 @@ _MOST_TESTS = 200
 _LARGEST = 500_000  # bytes of a file
 
 
-async def loose_tests(run: Run, subject: ResultComparison) -> list[str]:
-    """Return the tests that pass with the work, did not at the base, and pass expecting other results too.
+@dataclass(frozen=True, kw_only=True)
+class NewTests:
+    """Of the tests that pass with the work and did not at the base, those that show little.
+
+    `loose` pass expecting other results too. `comparing_nothing` only assert that there is a result, or of
+    which type it is.
+    """
+
+    loose: list[str] = field(default_factory=list)
+    comparing_nothing: list[str] = field(default_factory=list)
+
+
+async def new_tests(run: Run, subject: ResultComparison) -> NewTests:
+    """Return which new tests show little. Those that expect other results are run.
 
     One text counts if it passes with all its parameters. A command that names no tests is not asked, and
     neither is a test that asserts of no plain value that something equals it.
@@ -32,7 +45,7 @@ async def loose_tests(run: Run, subject: ResultComparison) -> list[str]:
     passed = names_of(subject.now.count, TestState.PASSED)
     tests = [name for name in passed if before.get(name) is not TestState.PASSED][:_MOST_TESTS]
     if not tests:
-        return []
+        return NewTests()
     every = await files_in(run.repository, subject.tree)
     async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
         holding = suite_of(subject.command, scratch.folder).test_files(sorted(every))
@@ -42,12 +55,18 @@ async def loose_tests(run: Run, subject: ResultComparison) -> list[str]:
     )
     others = [name for name in subject.now.count.tests if name not in set(tests)]
     files, texts = await aside(lambda: _altered(contents, tests, others), "the tests of the work")
+    idle = [
+        name
+        for content in contents.values()
+        for name in comparing_nothing(content.decode("utf-8", "replace"), tests, others)
+    ]
     if not files:
-        return []
+        return NewTests(comparing_nothing=idle)
     tree = await with_files(run.repository, subject.tree, files)
     done = await run_on(run, subject, tree, list(files))
     passing = set(names_of(done.count, TestState.PASSED))
-    return [names[0] for names in texts if passing.issuperset(names)]
+    loose = [names[0] for names in texts if passing.issuperset(names)]
+    return NewTests(loose=loose, comparing_nothing=idle)
 
 
 def _altered(

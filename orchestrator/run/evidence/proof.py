@@ -21,9 +21,9 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
     work_between,
 )
-from orchestrator.run.evidence.doubts import files_that_run_later, marks_between
+from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
-from orchestrator.run.evidence.other_results import loose_tests
+from orchestrator.run.evidence.other_results import new_tests
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -34,7 +34,7 @@ from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
-from state.words import listed, loose_words, names_of
+from state.words import listed, loose_words, names_of, nothing_compared_words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -190,8 +190,11 @@ async def _work_and_tests(run: Run, subject: ResultComparison, found: _Found) ->
     if _in_time(run, subject, found, "the work taken out"):
         shown = await _without_work(run, subject, found)
     if _in_time(run, subject, found, "the new tests with other results"):
-        loose = await loose_tests(run, subject)
-        found.unlike += [loose_words(subject.command, loose)] if loose else []
+        new = await new_tests(run, subject)
+        found.unlike += [loose_words(subject.command, new.loose)] if new.loose else []
+        needing = set(found.without_work[-1].failing) if found.without_work else set()
+        if needing and needing.issubset(new.comparing_nothing):
+            found.unlike.append(nothing_compared_words(sorted(needing)))
     return shown
 
 
@@ -205,6 +208,8 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     work = await work_between(run, subject)
     if not work.changes:
         return False
+    names = {one.function.name.rpartition(".")[2] for one in work.changes}
+    found.unlike += await replaced_by_tests(run, subject, names)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     answer = await without_work(run, subject, work)
     found.without_work.append(answer)

@@ -39,7 +39,7 @@ from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.paths import scratch_folder
 from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
-from state.safe_paths import files_inside
+from state.safe_paths import files_inside, read_inside
 
 log = structlog.get_logger(__name__)
 _COUNTING_S = 60.0
@@ -215,11 +215,14 @@ async def run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -
         return done or await run_counted(run.commands, scratch, subject.command)
 
 
-async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str, *, name: str) -> CommandRun:
+async def run_plainly(
+    commands: Commands, scratch: ScratchWorktree, command: str, *, name: str, tests: Sequence[str] = ()
+) -> CommandRun:
     """Run a command as a person would: on a copy called `name` in an ordinary place, with nothing of sq's.
 
     It gets no arguments or variables beside those of its set-up, and in a sandbox a home with the usual
-    files. A tree that is too large to be copied is used where it is.
+    files. A tree that is too large to be copied is used where it is. `tests` are the files of tests that the
+    command must not change as it runs.
     """
     async with scratch_folder(prefix="tmp") as temporary:
         folder = temporary / name
@@ -237,7 +240,23 @@ async def run_plainly(commands: Commands, scratch: ScratchWorktree, command: str
         )
         suite = suite_of(command, folder)
         async with scratch_folder(prefix="tmp") as reports:
-            return replace(ran.run, count=await _counted(suite, ran, reports))
+            counted = await _counted(suite, ran, reports)
+        looking = partial(_rewritten, scratch.folder, folder, tests)
+        return replace(ran.run, count=counted, rewritten=await aside(looking, "its files of tests"))
+
+
+def _rewritten(before: Path, after: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that are not the same in a copy any more."""
+    if before == after:
+        return ()
+    return tuple(one for one in files if _content(before, one) != _content(after, one))
+
+
+def _content(folder: Path, file: str) -> bytes | None:
+    try:
+        return read_inside(folder, file)
+    except OSError:
+        return None
 
 
 def _size_of(folder: Path) -> int:

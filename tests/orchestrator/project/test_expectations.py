@@ -4,7 +4,7 @@ import difflib
 
 import pytest
 
-from orchestrator.project.functions.expectations import with_other_results
+from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
 
 
 def changed_lines(before: str, after: str) -> list[str]:
@@ -95,3 +95,37 @@ def test_a_test_with_parameters_has_one_text_for_all_of_them() -> None:
     text = "def test_a(n):\n    assert f(n) == 6\n"
     names = ["t.py::test_a[1]", "t.py::test_a[2]"]
     assert with_other_results(text, names).titles == {"test_a": tuple(names)}
+
+
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ("t.py::test_a", "def test_a():\n    assert f(2) is not None\n"),
+        ("t.py::test_a", "def test_a():\n    r = f(2)\n    assert isinstance(r, int), 'no number'\n"),
+        ("t.T.test_a", "def test_a(self):\n    self.assertIsNotNone(f(2))\n"),
+        ("a", "test('a', () => {\n  expect(f(2)).toBeDefined();\n});\n"),
+        ("a", "test('a', () => {\n  assert.ok(f(2, 3) !== undefined);\n});\n"),
+        ("a", "test('a', () => {\n  assert.strictEqual(typeof f(2), 'number');\n});\n"),
+        ("m/TestA", 'func TestA(t *testing.T) {\n\tif F(2) == nil {\n\t\tt.Fatal("no")\n\t}\n}\n'),
+        ("C a", "it('a') { expect(f(2)).not_to be_nil }\n"),
+        ("C > test_a", "function test_a()\n{\n    $this->assertNotNull(f(2));\n}\n"),
+        ("p.C.a", "@Test\nvoid a() {\n    assertNotNull(f(2));\n}\n"),
+    ],
+)
+def test_a_test_that_only_asks_whether_there_is_a_result_compares_nothing(test: str, text: str) -> None:
+    assert comparing_nothing(text, [test]) == [test]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "    assert f(2) is not None\n    assert f(2) == 6\n",
+        "    assert isinstance(f(2), int)\n    g.assert_called_once()\n",
+        "    assert f(2) is not g or f(2) is not None == h\n",
+        "    assert f(2)\n",
+        "    with pytest.raises(ValueError):\n        f(2)\n    assert f(3) is not None\n    assert f(3) in {1}\n",
+        "    f(2)\n",
+    ],
+)
+def test_a_test_that_asks_more_compares_something(lines: str) -> None:
+    assert comparing_nothing(f"def test_a():\n{lines}", ["t.py::test_a"]) == []
