@@ -99,7 +99,8 @@ def leads_out(path: str, links: Mapping[str, str]) -> bool:
 
 _REPLACES = (
     r"^(?:\w[\w.]*\.(?:prototype\.)?NAME\s*=(?!=)|for \w[\w.]*\.NAME in\b|setattr\([^,\n]*,\s*[\"']NAME[\"']"
-    r"|vars\([^)\n]*\)[.\[][^\n]*\bNAME\b|def (?!self\b)\w[\w:]*\.NAME\b|\w[\w:]*\.define_singleton_method\(:NAME\b"
+    r"|vars\([^)\n]*\)[.\[][^\n]*\bNAME\b|def (?!self\b)\w[\w:]*\.NAME\b"
+    r"|\w[\w:]*\.define_singleton_method\(:NAME\b"
     r"|Object\.(?:assign|defineProperty)\([^\n]*\bNAME\b)"
 )
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")

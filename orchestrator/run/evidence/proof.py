@@ -208,8 +208,8 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     work = await work_between(run, subject)
     if not work.changes:
         return False
-    names = {one.function.name.rpartition(".")[2] for one in work.changes}
-    found.unlike += await replaced_by_tests(run, subject, names)
+    built = {one.function.name.rpartition(".")[2] for one in work.changes}
+    found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     answer = await without_work(run, subject, work)
     found.without_work.append(answer)
