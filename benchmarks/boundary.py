@@ -40,6 +40,7 @@ from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
+from benchmarks.figures import figures_of
 from benchmarks.rehearsed import clocked_gateway, exchanged, working
 from state.settings.records import Sandbox
 
@@ -159,17 +160,6 @@ def attacks() -> dict[str, Any]:
         **{name: kinds.count(name) for name in WRONG},
         SHARE: max(shares) if len(shares) == len(BULK) else None,
     }
-
-
-def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
-    """Return the last line of another benchmark, and whether it reached its goals."""
-    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    lines = done.stdout.strip().splitlines()
-    if not lines or not lines[-1].startswith("{"):
-        sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")
-    print(f"{module}: {lines[-1]}" + (" (a goal is missed)" if done.returncode else ""))
-    return json.loads(lines[-1]), done.returncode == 0
 
 
 def main() -> None:

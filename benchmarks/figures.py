@@ -2,8 +2,14 @@
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
+from typing import Any
+
+_ROOT = Path(__file__).parents[1]
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -27,3 +33,14 @@ def print_figures(figures: Mapping[str, object], goals: Mapping[str, float] | No
         said = "" if goal is None else f"  goal ≤ {goal:g}: {'reached' if reached else 'missed'}"
         print(f"{name:<28} {value!s:>10}{said}")
     print(json.dumps(figures))
+
+
+def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
+    """Return the last line of another benchmark, and whether it reached its goals."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    if not lines or not lines[-1].startswith("{"):
+        sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")
+    print(f"{module}: {lines[-1]}" + (" (a goal is missed)" if done.returncode else ""))
+    return json.loads(lines[-1]), done.returncode == 0

@@ -87,7 +87,7 @@ def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) ->
         for line in pool.map(_tried, cases, [logs] * len(cases)):
             lines.append(line)
             print(line.text, flush=True)
-        ratio = None if quick or any(only) else pool.submit(_commands_ratio).result()
+        ratio = None if quick or any(only) else pool.submit(commands_ratio).result()
     lies, honest = ([one for one in lines if one.case.lie is lie] for lie in (True, False))
     figures = {
         "lies": len(lies),
@@ -142,7 +142,7 @@ def _claimed(project: Calculator, claim: Claim, kind: str, *, lie: bool) -> Clai
         return run_claim(project, claim, Path(folder), kind=kind, lie=lie)
 
 
-def _commands_ratio() -> float:
+def commands_ratio() -> float:
     """A one-task run in a project whose suite takes some seconds."""
     slow = {f"tests/test_slow_{n}.py": _SLEEP.format(n=n) for n in range(1, _SLOW_TESTS + 1)}
     one = CALCULATORS["python"]

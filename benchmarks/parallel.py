@@ -89,8 +89,8 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
     config.write_text('[efforts.low]\npower_steering = "none"\n', "utf-8")
     ones, manys = [], []
     for pair in range(pairs):
-        ones.append(_timed_run(folder / f"one-{pair}", 1, places=tasks, reply_s=reply_s))
-        manys.append(_timed_run(folder / f"many-{pair}", tasks, places=tasks, reply_s=reply_s))
+        ones.append(timed_run(folder / f"one-{pair}", 1, places=tasks, reply_s=reply_s))
+        manys.append(timed_run(folder / f"many-{pair}", tasks, places=tasks, reply_s=reply_s))
     ratio = median(many.tasks / one.tasks for one, many in zip(ones, manys, strict=True))
     sides = {"one": ones, "many": manys}
     spans = {"s": "tasks", "wall_s": "wall", "cpu_s": "cpu"}
@@ -102,7 +102,8 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
     return {"makespan_ratio": round(ratio, 3), **seconds, "tasks": tasks, "cpus": os.cpu_count() or 1}
 
 
-def _timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
+def timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
+    """Run independent tasks on so many places, in a new folder."""
     folder.mkdir()
     callers = _callers([f"part{number}" for number in range(tasks)], reply_s)
     request = request_for(folder, callers, SETTINGS | {"max_parallel": places})

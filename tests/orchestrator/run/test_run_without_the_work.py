@@ -225,6 +225,43 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     assert told in done.output
 
 
+SHOWS = "from shop import half\n\n\ndef test_half():\n    assert {}\n"
+WRONG = SHOP + "\n\ndef half(n):\n    return n\n"
+LITTLE = {
+    "a test asks only for the type": (
+        {"test_half.py": SHOWS.format("isinstance(half(4), int)")},
+        "compare no result: they only ask whether there is one, or which type it has",
+    ),
+    "a file of the tests replaces the work": (
+        {
+            "test_half.py": SHOWS.format("half(4) == 2"),
+            "test_a.py": "import shop\n\nreal = shop.half\nshop.half = lambda n: real(n) // 2\n\n\ndef test_a():\n    assert shop.half\n",
+        },
+        "test_a.py replaces what the work built: shop.half =",
+    ),
+    "a module of Python's is replaced": (
+        {
+            "test_half.py": SHOWS.format("half(4) == 2"),
+            "pdb.py": "import shop\n\nreal = shop.half\nvars(shop)['half'] = lambda n: real(n) // 2\nPdb = set_trace = None\n",
+        },
+        "pdb.py: it stands in for a module of Python's",
+    ),
+}
+
+
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize("little", [pytest.param(one, marks=pytest.mark.late) for one in LITTLE])
+def test_tests_that_show_little_are_not_enough(
+    rehearse: Rehearse, repository: Path, shell: Shell, little: str
+) -> None:
+    files, told = LITTLE[little]
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    worker = work_of({"shop.py": WRONG, **files}, claims=3)
+    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
+    assert told in done.output
+
+
 @pytest.mark.usefixtures("pytest_here")
 @pytest.mark.parametrize(
     ("test", "of_all"),

@@ -1,0 +1,318 @@
+"""Measures what a run costs beside its work: the figures that must not slip, several from other benchmarks.
+
+    python -m benchmarks.quick [--only PARTS] [--events 1000000] [--floor]
+
+- exchange, question, parallel, judged: ratios of `run_overhead`, `question_round_trip`, `parallel` and
+  `stop_gate`.
+- first: from the shell to the first byte of a request that a model gets, sq in a small repository with
+  `--verify true` against a bare SDK client, sandbox on and off in turn. Then Ctrl-C to everything gone.
+- overloads: from the first to the sixth of refused requests (529), sq against Claude Code's own retries.
+- characters: those of the demo's requests by role, and how many there were at commit 8c65524f^.
+- commands: seconds of all commands of a one-task run, divided by those of one run of its suite.
+- scale: `status`, the fold of `resume` and the page's first answer with a journal of so many events.
+- memory: how much larger sq itself is at the end of 40 tasks on 4 places than after the first four.
+
+Both sides are measured in one run. `--floor` takes the first four parts and exits with 1 where a figure is
+more than twice its goal. The last line is JSON.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from statistics import median
+from threading import Event, Thread
+
+import click
+
+from agents.gateway.ledger import read_ledger
+from agents.session.claude_code import find_cli
+from benchmarks.figures import figures_of, print_figures
+from benchmarks.lies import commands_ratio
+from benchmarks.rehearsed import SQ, own_home
+from benchmarks.watching import dash, environment, made_run
+from orchestrator.cli.runs.connected import LEDGER
+
+GOALS = {
+    "exchange_ratio": 1.10,
+    "question_ms": 50,
+    "parallel_ratio": 1.6,
+    "judged_stop_ratio": 0.3,
+    "first_request_to_bare": 1.25,
+    "interrupt_s_median": 0.4,
+    "five_overloads_ratio": 1.1,
+    "judge_share_of_characters": 0.25,
+    "demo_input_share_of_before": 0.6,
+    "judge_characters_share_of_before": 0.2,
+    "commands_ratio": 3.4,
+    "status_s": 1.5,
+    "resume_s": 8,
+    "page_s": 2,
+    "rss_growth_mb": 20,
+}
+OTHERS = {
+    "exchange": ("run_overhead", ["--pairs", "3"], "wall_ratio", "exchange_ratio"),
+    "question": ("question_round_trip", [], "median_ms", "question_ms"),
+    "parallel": ("parallel", ["--only", "makespan"], "makespan_ratio", "parallel_ratio"),
+    "judged": ("stop_gate", ["--times", "10"], "judge_ratio", "judged_stop_ratio"),
+}
+PARTS = (*OTHERS, "first", "overloads", "characters", "commands", "scale", "memory")
+CHARACTERS_BEFORE = {"all": 798_836, "judge": 398_802}  # of the demo's requests, at 8c65524f^
+TIMES = 5
+OVERLOADS = 6
+_GONE_S = 20  # a process that is not gone after that never goes
+BARE = """
+import anyio, sys
+from claude_agent_sdk import ClaudeAgentOptions, query
+async def main():
+    options = ClaudeAgentOptions(cli_path=sys.argv[1], model="haiku", setting_sources=[], max_turns=1)
+    async for _ in query(prompt="Work.", options=options):
+        pass
+anyio.run(main)
+"""
+
+
+@dataclass
+class Silent:
+    """A model's server that notes when each request arrives. `status` 0: it never answers."""
+
+    status: int = 0
+    arrived: list[float] = field(default_factory=list)
+    address: str = ""
+    over: Event = field(default_factory=Event)
+
+
+@contextmanager
+def silent(status: int = 0) -> Iterator[Silent]:
+    """Serve a model that does not answer, or refuses each request."""
+    found = Silent(status)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            now = time.perf_counter()
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if "count_tokens" not in self.path and "messages" in self.path:
+                found.arrived.append(now)
+                if not found.status:
+                    found.over.wait()
+            body = b'{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+            self.send_response(found.status or 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_HEAD(self) -> None:
+            self.do_POST()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, daemon=True).start()
+    found.address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield found
+    finally:
+        found.over.set()
+        server.shutdown()
+
+
+def started(command: Sequence[str], folder: Path, model: Silent) -> subprocess.Popen[bytes]:
+    """Start a process that asks this model."""
+    environ = {**os.environ, "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "benchmark"}
+    return subprocess.Popen(
+        command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def waited(model: Silent, count: int, process: subprocess.Popen[bytes], most_s: float = 120) -> float:
+    """Return when the request of this number arrived."""
+    deadline = time.perf_counter() + most_s
+    while len(model.arrived) < count:
+        if process.poll() is not None or time.perf_counter() > deadline:
+            sys.exit(f"{process.args!r} ended or waited without request {count}: {process.returncode}")
+        time.sleep(0.001)
+    return model.arrived[count - 1]
+
+
+def sq_run(folder: Path, *more: str) -> list[str]:
+    """Return a run of sq in a new repository."""
+    git = ["git", "-C", str(folder), "-c", "user.name=O", "-c", "user.email=o@localhost"]
+    folder.mkdir()
+    (folder / "notes.txt").write_text("notes\n")
+    (folder.parent / "spec.md").write_text("# Notes\n\nWrite notes.\n")
+    for arguments in (["init", "-qb", "main"], ["add", "."], ["commit", "-qm", "First"]):
+        subprocess.run([*git, *arguments], check=True)
+    return [*SQ, "run", "--spec", str(folder.parent / "spec.md"), "--verify", "true", *more]
+
+
+def bare(folder: Path) -> list[str]:
+    """Return a client of the bare SDK."""
+    folder.mkdir()
+    return [sys.executable, "-c", BARE, str(find_cli())]
+
+
+def first_requests(place: Path) -> dict[str, float]:
+    """Measure how long the first request takes, and how long an interrupt."""
+    seconds: dict[str, list[float]] = {"bare": [], "off": [], "whole": []}
+    gone: list[float] = []
+    for number in range(TIMES + 1):
+        for side in seconds if number % 2 else reversed(seconds):
+            folder = place / f"{side}-{number}"
+            command = bare(folder) if side == "bare" else sq_run(folder, "--sandbox", side)
+            with silent() as model:
+                began = time.perf_counter()
+                process = started(command, folder, model)
+                spent = waited(model, 1, process) - began
+                ended = _interrupted(process)
+            if number:  # the first of each warms the caches
+                seconds[side].append(spent)
+                gone += [ended] if side != "bare" else []
+    for side, found in seconds.items():
+        print(f"first request, {side}: {[round(one, 2) for one in found]}")
+    least = median(seconds["bare"])
+    ratios = {side: round(median(seconds[side]) / least, 3) for side in ("off", "whole")}
+    return {
+        "first_request_to_bare": max(ratios.values()),
+        "first_request_off": ratios["off"],
+        "interrupt_s_median": round(median(gone), 3),
+    }
+
+
+def _interrupted(process: subprocess.Popen[bytes]) -> float:
+    """Return the seconds from Ctrl-C until no process of the session is left."""
+    began = time.perf_counter()
+    os.killpg(process.pid, signal.SIGINT)
+    process.wait()
+    while _of_session(process.pid) and time.perf_counter() - began < _GONE_S:
+        time.sleep(0.005)
+    spent = time.perf_counter() - began
+    for one in _of_session(process.pid):
+        os.kill(one, signal.SIGKILL)
+    return spent
+
+
+def _of_session(session: int) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            state, *facts = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if state != "Z" and facts[2] == str(session):
+            found.append(int(process.name))
+    return found
+
+
+def overloads(place: Path) -> dict[str, float]:
+    """Measure the waits between the first refused requests."""
+    spans = {}
+    for side in ("bare", "sq"):
+        folder = place / f"overloads-{side}"
+        command = bare(folder) if side == "bare" else sq_run(folder)
+        with silent(529) as model:
+            process = started(command, folder, model)
+            spans[side] = waited(model, OVERLOADS, process) - model.arrived[0]
+            _interrupted(process)
+    print(f"five overloads: {spans}")
+    return {"five_overloads_ratio": round(spans["sq"] / spans["bare"], 3)}
+
+
+def characters(place: Path) -> dict[str, float]:
+    """Count the characters of the demo's requests."""
+    subprocess.run(
+        [*SQ, "demo", "--plain", "--keep-in", str(place / "demo")], capture_output=True, check=True
+    )
+    counted: Counter[str] = Counter()
+    for ledger in (place / "demo").rglob(LEDGER):
+        for line in read_ledger(ledger):
+            counted[line.caller.partition("/")[0]] += line.size
+    total = counted.total()
+    print(f"characters of the demo: {dict(counted)}")
+    return {
+        "judge_share_of_characters": round(counted["judge"] / total, 3),
+        "demo_input_share_of_before": round(total / CHARACTERS_BEFORE["all"], 3),
+        "judge_characters_share_of_before": round(counted["judge"] / CHARACTERS_BEFORE["judge"], 3),
+    }
+
+
+def scale(place: Path, events: int) -> dict[str, float]:
+    """Measure reading a long journal."""
+    run = made_run(place / "long", events=events)
+    arguments = ["status", run.run_id, "--state-dir", str(run.state)]
+    began = time.perf_counter()
+    subprocess.run([*SQ, *arguments], env=environment(), stdout=subprocess.DEVNULL, check=True)
+    status = time.perf_counter() - began
+    (folds, _) = figures_of("parallel", "--only", "journal", "--events", str(events))
+    with dash(run) as (address, _):
+        began = time.perf_counter()
+        urllib.request.urlopen(address, timeout=60).read()  # noqa: S310  our own page
+        page = time.perf_counter() - began
+    return {
+        "status_s": round(status, 2),
+        "resume_s": folds["fold_s"],
+        "page_s": round(page, 2),
+        "append_growth": folds["append_growth"],
+        "events": events,
+    }
+
+
+def memory() -> dict[str, float]:
+    """Measure how sq itself grows over forty tasks."""
+    grown = {}
+    for tasks in (4, 40):
+        code = (
+            "import resource\nfrom benchmarks.parallel import timed_run\n"
+            "from benchmarks.rehearsed import own_home\n"
+            f"with own_home() as home: timed_run(home / 'many', {tasks}, places=4, reply_s=0.0)\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        grown[tasks] = float(done.stdout.splitlines()[-1])
+    print(f"largest resident set of sq, MB by tasks: {grown}")
+    return {"rss_growth_mb": round(grown[40] - grown[4], 1), "rss_mb": round(grown[40], 1)}
+
+
+@click.command()
+@click.option("--only", default=",".join(PARTS), show_default=True, help="What is measured.")
+@click.option("--events", default=1_000_000, show_default=True, help="Of the long journal.")
+@click.option("--floor", is_flag=True, help="The first four. Exit code 1 beyond twice a goal.")
+def main(only: str, events: int, *, floor: bool) -> None:
+    """Measure what a run costs beside its work."""
+    asked = list(OTHERS) if floor else [part.strip() for part in only.split(",")]
+    if unknown := set(asked) - set(PARTS):
+        raise click.BadParameter(f"{', '.join(sorted(unknown))}; known are {', '.join(PARTS)}")
+    figures: dict[str, float] = {}
+    for part in set(OTHERS) & set(asked):
+        module, options, theirs, ours = OTHERS[part]
+        figures[ours] = round(figures_of(module, *options)[0][theirs], 3)
+    with own_home() as place:
+        figures |= first_requests(place) if "first" in asked else {}
+        figures |= overloads(place) if "overloads" in asked else {}
+        figures |= characters(place) if "characters" in asked else {}
+        figures |= scale(place, events) if "scale" in asked else {}
+    figures |= {"commands_ratio": commands_ratio()} if "commands" in asked else {}
+    figures |= memory() if "memory" in asked else {}
+    print_figures(figures, GOALS)
+    if floor and any(figures[name] > 2 * GOALS[name] for name in figures):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
