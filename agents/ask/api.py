@@ -26,7 +26,7 @@ class ApiAsker:
         self._connection = connection
 
     async def ask(self, ask: Ask) -> Reply:
-        """As `Asker`. The first question of a rehearsal imports the SDK, in a thread: it takes long."""
+        """As `Asker`. The first question of a run imports the SDK, in a thread: it takes long."""
         if "anthropic" not in sys.modules:
             await anyio.to_thread.run_sync(import_sdks, API_SDK)
         began = time.monotonic()

@@ -65,6 +65,16 @@ def import_sdks(*packages: str) -> None:
             raise SdkError(package, error=None if missing else error) from error
 
 
+def check_sdk(package: str) -> None:
+    """Refuse a run that lacks an SDK, without the import, which takes long.
+
+    Raises:
+        SdkError: it is not installed.
+    """
+    if find_spec(package.replace("-", "_")) is None:
+        raise SdkError(package)
+
+
 def install_command(package: str, place: PythonPlace, *, again: bool = False) -> str:
     """Return the command that installs a package where sq runs. `again`: even if it is installed."""
     if place.made_by_checkout:

@@ -209,7 +209,7 @@ class Retries:
             "seconds before the first of them; each next wait is twice as long",
             AMOUNT,
         ),
-    ] = 1.0
+    ] = 0.5
     longest_wait_s: Annotated[
         float, SetBy("retries.longest_wait_s", "seconds that no wait exceeds", AMOUNT)
     ] = 60.0

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import structlog
 
 from agents.access import Connection, Credentials
@@ -27,7 +28,7 @@ from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
-from agents.session.sdks import AGENT_SDK, import_sdks
+from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
@@ -83,6 +84,7 @@ from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
 
+_FIRST_SESSION_S = 2  # an import in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
@@ -114,7 +116,7 @@ def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
-    _import_sdks(rehearsed=request.rehearse is not None)
+    _import_sdk()
     return anyio.run(_new, request, spec_text, surroundings)
 
 
@@ -136,13 +138,20 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
                 surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
-    _import_sdks(rehearsed=view.started is not None and view.started.rehearsal is not None)
+    _import_sdk()
     return anyio.run(_again, run_folder, surroundings, go_on)
 
 
-def _import_sdks(*, rehearsed: bool) -> None:
-    """Import both SDKs, but in a rehearsal not that of the API, which is imported when it is asked."""
-    import_sdks(*([AGENT_SDK] if rehearsed else []))
+def _import_sdk() -> None:
+    """Import the SDK of agents. That of the API is imported when it is asked, and has to be there."""
+    check_sdk(API_SDK)
+    import_sdks(AGENT_SDK)
+
+
+async def _import_api_sdk() -> None:
+    """Import the SDK of the API when the first session has been started, and end the run if it is broken."""
+    await anyio.sleep(_FIRST_SESSION_S)
+    await anyio.to_thread.run_sync(import_sdks, API_SDK)
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
@@ -302,6 +311,8 @@ async def _drive(
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
             tasks.start_soon(outgoing.run)
+            if not started.rehearsal:
+                tasks.start_soon(_import_api_sdk)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
