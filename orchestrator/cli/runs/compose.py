@@ -148,8 +148,13 @@ def _import_sdk() -> None:
     import_sdks(AGENT_SDK)
 
 
-async def _import_api_sdk() -> None:
-    """Import the SDK of the API when the first session has been started, and end the run if it is broken."""
+async def _import_api_sdk(started: RunStarted) -> None:
+    """Import the SDK of the API when the first session has been started, and end the run if it is broken.
+
+    A rehearsal imports it when it is asked.
+    """
+    if started.rehearsal:
+        return
     await anyio.sleep(_FIRST_SESSION_S)
     await anyio.to_thread.run_sync(import_sdks, API_SDK)
 
@@ -286,11 +291,12 @@ async def _drive(
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
+        root = Path(started.repository)
         worktrees = Path(started.worktrees) if started.worktrees else None
-        trusted = await record_git(Path(started.repository), run_folder, worktrees)
+        trusted = await record_git(root, run_folder, worktrees)
         stack.enter_context(trusting(trusted))
         if not settings.worktrees:
-            stack.enter_context(await alone_in(Path(started.repository)))
+            stack.enter_context(await alone_in(root))
             state_root = run_folder.parents[1]
             await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
         connection = await stack.enter_async_context(
@@ -299,7 +305,6 @@ async def _drive(
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        root = Path(started.repository)
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
         outside = reaching_out(boundary, started.confined.registries, settings.sandbox, root, run_folder)
         boundary = await stack.enter_async_context(outside)
@@ -311,18 +316,21 @@ async def _drive(
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
             tasks.start_soon(outgoing.run)
-            if not started.rehearsal:
-                tasks.start_soon(_import_api_sdk)
+            tasks.start_soon(_import_api_sdk, started)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
                 show_further(run.view, surroundings.look, await outgoing.finish())
-                if surroundings.end_report:
-                    await surroundings.end_report.leave(run_folder, surroundings.look, journal.for_model)
+                await _leave_report(surroundings, run_folder, journal)
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
+
+
+async def _leave_report(surroundings: RunEnvironment, run_folder: Path, journal: Journal) -> None:
+    if surroundings.end_report:
+        await surroundings.end_report.leave(run_folder, surroundings.look, journal.for_model)
 
 
 @asynccontextmanager
