@@ -84,7 +84,7 @@ from state.settings.sources import REPOSITORY_FILE
 
 log = structlog.get_logger(__name__)
 
-_FIRST_SESSION_S = 2  # an import in a thread would slow its start down
+_FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
@@ -148,15 +148,16 @@ def _import_sdk() -> None:
     import_sdks(AGENT_SDK)
 
 
-async def _import_api_sdk(started: RunStarted) -> None:
-    """Import the SDK of the API when the first session has been started, and end the run if it is broken.
+async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
+    """Load what the first session need not wait for: the SDK of the API, and what the end of the run needs.
 
-    A rehearsal imports it when it is asked.
+    A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
-    if started.rehearsal:
-        return
     await anyio.sleep(_FIRST_SESSION_S)
-    await anyio.to_thread.run_sync(import_sdks, API_SDK)
+    if not started.rehearsal:
+        await anyio.to_thread.run_sync(import_sdks, API_SDK)
+    if surroundings.end_report:
+        await anyio.to_thread.run_sync(surroundings.end_report.prepare)
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
@@ -316,7 +317,7 @@ async def _drive(
             tasks.start_soon(_heed_signals, stop)
             tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
             tasks.start_soon(outgoing.run)
-            tasks.start_soon(_import_api_sdk, started)
+            tasks.start_soon(_load_later, started, surroundings)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):

@@ -37,6 +37,13 @@ class FilesAtEnd:
             return
         self.tell(run_folder, look)
 
+    def prepare(self) -> None:
+        """As `EndReport`."""
+        from orchestrator.views.report import reading  # noqa: F401  only imported
+        from orchestrator.views.report.rendering import load_templates
+
+        load_templates()
+
     def tell(self, run_folder: Path, look: Look) -> None:
         """As `EndReport`. With JSON it prints no path, because JSON shows events alone."""
         file = run_folder / REPORT

@@ -47,6 +47,10 @@ class EndReport(Protocol):
         """Write the report into the run's folder, and tell where it is."""
         ...
 
+    def prepare(self) -> None:
+        """Do what takes long and needs no end, in any thread."""
+        ...
+
     def tell(self, run_folder: Path, look: Look) -> None:
         """Tell where the report is, if there is one."""
         ...

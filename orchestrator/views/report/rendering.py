@@ -147,6 +147,13 @@ def web(
     )
 
 
+def load_templates() -> None:
+    """Compile the report's templates, which takes longer than to fill them."""
+    engine = _engine()
+    for name in engine.list_templates(extensions=["j2"]):
+        engine.get_template(name)
+
+
 @cache
 def _engine() -> "Environment":
     made = environment(Path(__file__).parent)
