@@ -8,6 +8,7 @@ equality with a number or a text is altered, on lines whose other words leave no
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _NUMBER = r"\d[\d_]*(?![\w.]|\s*\.\.)(?:\.\d+)?|\d+\.\d+(?![\w.])"
 _TEXT = r"""b?"(?:[^"\\\n${#]|\\[^(])+"|b?'(?:[^'\\\n${#]|\\[^(]){2,}'"""
@@ -49,7 +50,9 @@ _EXISTS = re.compile(  # a result is there, or has a type
     r"|^\s*if\s+(?!err\b)[^=]*==\s*nil\s*\{"
 )
 _UNIT_IN_DOUBT = re.compile(r"AssertionError|xfail|should_panic|expectedFailure|skip", re.IGNORECASE)
-_SCOPE = re.compile(r"::|[#>»:/.]")
+_LONGEST = 1_000  # characters of a line that is read
+_SCOPE, _TITLES_SCOPE = re.compile(r"::|[#>»:/.]"), re.compile(r"::|[#>»]")
+_TITLE = re.compile(r"""\w[ \t]+([\w$]+[?!]?)[ \t]*\(|(["'`])((?:(?!\2)[^\\]|\\.)+)\2""")
 _SIGNS = re.compile(r"""[(\[{}\]),]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`""")
 _PARAMETERS = re.compile(r"[\[(].*$")
 
@@ -75,18 +78,18 @@ def with_other_results(text: str, tests: Iterable[str], others: Iterable[str] = 
     """
     heads, places = _heads(text, tests)
     kept, more = _heads(text, others)
-    starts = sorted({one for at in (*places.values(), *more.values()) for one in at})
+    ends = _ends([*places.values(), *more.values()], text)
     pieces: dict[int, str] = {}
     titles: dict[str, tuple[str, ...]] = {}
     for title, names in heads.items():
-        parts = {one: text[one : _end(starts, one, text)] for one in places[title]}
+        parts = {one: text[one : ends[one]] for one in places[title]}
         new = {one: _altered(part) for one, part in parts.items()}
         doubtful = title in kept or any(_UNIT_IN_DOUBT.search(part) for part in parts.values())
         if not doubtful and all(new[one] != parts[one] for one in parts):
             pieces |= new
             titles[title] = tuple(names)
-    told = [text[: starts[0]]] if starts else [text]
-    told += [pieces.get(one, text[one : _end(starts, one, text)]) for one in starts]
+    told = [text[: min(ends, default=len(text))]]
+    told += [pieces.get(one, text[one:end]) for one, end in ends.items()]
     return Altered(text="".join(told), titles=titles)
 
 
@@ -94,10 +97,10 @@ def comparing_nothing(text: str, tests: Iterable[str], others: Iterable[str] = (
     """Return the tests that only assert that there is a result, or of which type it is."""
     heads, places = _heads(text, tests)
     _, more = _heads(text, others)
-    starts = sorted({one for at in (*places.values(), *more.values()) for one in at})
+    ends = _ends([*places.values(), *more.values()], text)
     found = []
     for title, names in heads.items():
-        parts = [text[one : _end(starts, one, text)] for one in places[title]]
+        parts = [text[one : ends[one]] for one in places[title]]
         if all(_compares_nothing(part) for part in parts):
             found += names
     return found
@@ -108,10 +111,12 @@ def _compares_nothing(part: str) -> bool:
     asserting = [
         line for number, line in enumerate(lines) if _asserts(line, "\n".join(lines[number + 1 : number + 3]))
     ]
-    return bool(asserting) and all(_EXISTS.search(line) for line in asserting)
+    return bool(asserting) and all(len(line) <= _LONGEST and _EXISTS.search(line) for line in asserting)
 
 
 def _asserts(line: str, below: str) -> bool:
+    if len(line) > _LONGEST:
+        return True  # nobody can say what it asserts
     if _BRANCH.match(line):
         return bool(_FAILS.search(below))
     every = (_ASSERTED, _CALL, _IN_SHELL)
@@ -122,36 +127,39 @@ def _heads(text: str, tests: Iterable[str]) -> tuple[dict[str, list[str]], dict[
     """Return the names of the tests in a text, and where their lines begin, by their titles there."""
     names: dict[str, list[str]] = {}
     places: dict[str, list[int]] = {}
+    every = _titles(text)
     for name in tests:
-        title, at = _head(text, name)
-        if at:
+        if title := next((one for one in _own_titles(name) if one in every), ""):
             names.setdefault(title, []).append(name)
-            places[title] = at
+            places[title] = every[title]
     return names, places
 
 
-def _end(starts: list[int], start: int, text: str) -> int:
-    return next((one for one in starts if one > start), len(text))
+@lru_cache(maxsize=4)
+def _titles(text: str) -> dict[str, list[int]]:
+    """Return where lines begin that may be the head of a test, by the name or the text in them."""
+    found: dict[str, list[int]] = {}
+    start = 0
+    for line in text.split("\n"):
+        if len(line) <= _LONGEST:
+            for title in dict.fromkeys(one[1] or one[3] for one in _TITLE.finditer(line)):
+                found.setdefault(title, []).append(start)
+        start += len(line) + 1
+    return found
 
 
-def _head(text: str, name: str) -> tuple[str, list[int]]:
-    """Return a test's title in a text, and where the lines with it begin."""
+def _own_titles(name: str) -> Iterator[str]:
+    """Yield what a test may be called in its file: its own name, and the ends of that."""
     plain = _PARAMETERS.sub("", name).strip() or name
-    own = (
-        _SCOPE.split(plain)[-1].strip()
-        if not re.search(r"\s", plain)
-        else re.split(r"::|[#>»]", plain)[-1].strip()
-    )
-    words = own.split(" ")
-    for first in range(len(words)):
-        title = " ".join(words[first:])
-        escaped = re.escape(title)
-        found = re.finditer(
-            rf"""(?:^|(?<=\n))[^\n]*?(?:\w[ \t]+{escaped}[ \t]*\(|(["'`]){escaped}\1)""", text
-        )
-        if at := [one.start() for one in found]:
-            return title, at
-    return own, []
+    scope = _TITLES_SCOPE if re.search(r"\s", plain) else _SCOPE
+    words = scope.split(plain)[-1].strip().split(" ")
+    yield from (" ".join(words[first:]) for first in range(len(words)))
+
+
+def _ends(places: Iterable[Iterable[int]], text: str) -> dict[int, int]:
+    """Return where each test ends that begins in one of these places, in their order."""
+    starts = sorted({one for at in places for one in at})
+    return dict(zip(starts, [*starts[1:], len(text)], strict=False))
 
 
 def _altered(part: str) -> str:
@@ -166,7 +174,7 @@ def _altered(part: str) -> str:
 
 def _values(line: str, below: str) -> Iterator[tuple[int, int]]:
     """Yield where the values stand that a line asserts something to equal."""
-    if _DOUBTFUL.search(line):
+    if len(line) > _LONGEST or _DOUBTFUL.search(line):
         return
     if (found := _UNLIKE.search(line)) and _FAILS.search(below):
         yield found.span("value")
