@@ -244,4 +244,8 @@ async def test_nothing_stays_of_a_claude_code_that_is_asked_by_a_question_of_a_s
 
 
 def is_claude(pid: int) -> bool:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/claude")
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended meanwhile
+        return False
+    return command.split(b"\0")[0].endswith(b"/claude")

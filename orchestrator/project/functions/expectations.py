@@ -18,7 +18,7 @@ _ASSERTED = re.compile(r"\b(?:assert|expect|should|must|check|require|CHECK|REQU
 _EQUAL = re.compile(
     rf"(?<![=!<>])={{2,3}}\s*{_OPENED}{_VALUE}|(?<![\w.\"'\])]){_VALUE.replace('value', 'first')}\s*={{2,3}}"
 )
-_UNLIKE = re.compile(rf"^\s*(?:\}}\s*else\s+)?if\b.*!=\s*{_VALUE}\s*\{{\s*$")
+_UNLIKE = re.compile(rf"^[ \t]*(?:\}}\s*else\s+)?if\b.*!=\s*{_VALUE}\s*\{{\s*$")
 _FAILS = re.compile(r"\b(?:[tb]\.\w+|\w*[fF]ail\w*|\w*[eE]rror\w*|\w*[fF]atal\w*|panic)\(")
 _CALL = re.compile(
     r"\b(?:assert_?[eE]quals?|assert_eq|assert\.equals?|assertSame|(?:s|deepS)trictEqual|deepEqual"
@@ -35,19 +35,19 @@ _IN_SHELL = re.compile(
 )
 _DOUBTFUL = re.compile(
     r"\bnot\b|\.not\b|[nN]ot[_A-Z]|_(?:ne|not)\b|refute|isnt|unlike|\bor\b|\|\||\bfor\b|\blambda\b|[rR]aises|[tT]hrows|[pP]anic"
-    r"|Almost|Delta|Epsilon|approx|[cC]lose|near|NEAR|assertRaises|^\s*(?:#|//|\*|/\*|--)"
+    r"|Almost|Delta|Epsilon|approx|[cC]lose|near|NEAR|assertRaises|^[ \t]*(?:#|//|\*|/\*|--)"
 )
 _REMARK = re.compile(r"\s*(?:#|//|\*|/\*|--)")
 _BRANCH = re.compile(r"\s*if\b.*\{\s*$")
 _EXISTS = re.compile(  # a result is there, or has a type
-    r"^\s*assert\s[^=<>]*(?:\bis not None\b|\bisinstance\([^=<>]*\))\s*(?:,.*)?$"
+    r"^[ \t]*assert\s[^=<>]*(?:\bis not None\b|\bisinstance\([^=<>]*\))\s*(?:,.*)?$"
     r"|\bassert(?:IsNotNone|_?[nN]ot_?[nN]ull?|_not_nil|IsInstance|InstanceOf|_instance_of|_kind_of)\("
     r"|\bassertIs(?:Int|String|Array|Float|Numeric|Bool|Object)\(|\b(?:refute_nil|wont_be_nil)\b"
     r"|\.toBeDefined\(\)|\.not\.toBe(?:Null|Undefined|NaN)\(\)|\.toBeInstanceOf\("
     r"|\b(?:assert|ok)\(.*!==?\s*(?:null|undefined)\s*[,)]|\b(?:assert|ok|equal|strictEqual)\(\s*typeof\b"
     r"|\bnot(?:Strict)?Equal\([^,]*(?:\([^)]*\))?,\s*(?:null|undefined)\b"
     r"|\b(?:not_to|to_not)\s+be_nil\b|\bto\s+be_an?(?:_kind_of|_instance_of)?\b|\b(?:ok\(defined|isnt\([^;]*undef)\b"
-    r"|^\s*if\s+(?!err\b)[^=]*==\s*nil\s*\{"
+    r"|^[ \t]*if\s+(?!err\b)[^=]*==\s*nil\s*\{"
 )
 _UNIT_IN_DOUBT = re.compile(r"AssertionError|xfail|should_panic|expectedFailure|skip", re.IGNORECASE)
 _LONGEST = 1_000  # characters of a line that is read
