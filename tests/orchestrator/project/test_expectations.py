@@ -129,3 +129,8 @@ def test_a_test_that_only_asks_whether_there_is_a_result_compares_nothing(test: 
 )
 def test_a_test_that_asks_more_compares_something(lines: str) -> None:
     assert comparing_nothing(f"def test_a():\n{lines}", ["t.py::test_a"]) == []
+
+
+def test_a_test_that_looks_for_an_element_of_a_page_compares_something() -> None:
+    text = "it('shows it', () => {\n  expect(screen.getByText('Send')).toBeDefined();\n});\n"
+    assert comparing_nothing(text, ["shows it"]) == []
