@@ -68,6 +68,7 @@ PARTS = (*OTHERS, "first", "overloads", "characters", "commands", "scale", "memo
 CHARACTERS_BEFORE = {"all": 798_836, "judge": 398_802}  # of the demo's requests, at 8c65524f^
 TIMES = 5
 OVERLOADS = 6
+AT_WORK_S = 4  # how long a session has been at work when it is interrupted
 _GONE_S = 20  # a process that is not gone after that never goes
 BARE = """
 import anyio, sys
@@ -180,6 +181,7 @@ def first_requests(place: Path) -> dict[str, float]:
                 began = time.perf_counter()
                 process = started(command, folder, model)
                 spent = waited(model, 1, process) - began
+                time.sleep(AT_WORK_S)
                 ended = _interrupted(process)
             if number:  # the first of each warms the caches
                 seconds[side].append(spent)

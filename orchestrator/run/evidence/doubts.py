@@ -27,7 +27,7 @@ from orchestrator.run.evidence.comparison import ResultComparison
 from orchestrator.run.record import Run
 from state.errors import GitError
 
-_MOST_LATER = 50
+_MOST_LATER = 1_000
 _MOST_LINKS = 40
 _SENTENCE = re.compile(r"\n|(?<=[.!?;])\s")
 _REFUSES = re.compile(r"\b(?:not?|never|without|leave|leaves|keep|except)\b|n't\b", re.IGNORECASE)
@@ -50,7 +50,8 @@ def files_that_run_later(
         stood = before.get(path) == now[path] and leads_out(path, before)
         if leads_out(path, now) and not stood and not names(spec, path, ()):
             found.append(f"{path} → {now[path]}")
-    return tuple(found)[:_MOST_LATER]
+    more = [f"{len(found) - _MOST_LATER} more"] if len(found) > _MOST_LATER else []
+    return (*found[:_MOST_LATER], *more)
 
 
 def _repositories(changed: Sequence[str]) -> Iterator[str]:

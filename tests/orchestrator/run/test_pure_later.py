@@ -105,3 +105,8 @@ def test_a_link_leads_out_through_whichever_links(links, path, out):
 )
 def test_a_repository_whose_parts_are_files_of_the_tree_runs_later(files, found):
     assert files_that_run_later("Add data.", files, {}, {}) == found
+
+
+def test_of_very_many_files_the_rest_is_counted():
+    found = files_that_run_later("Write notes.", [f"part{n}/.envrc" for n in range(1_003)], {}, {})
+    assert (len(found), found[-1]) == (1_001, "3 more")
