@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 
+from agents.concurrency import aside
 from agents.session.permissions import later_terms
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at
@@ -164,12 +165,17 @@ async def replaced_by_tests(run: Run, subject: ResultComparison, names: Collecti
     `names` are those of the functions. Only what stands outside functions counts.
     """
     touched = subject.touched
-    own = [path for path in (*touched.data, *touched.code, *touched.configuration) if belongs_to_tests(path)]
-    contents = await contents_at(run.repository, subject.tree, [*touched.new, *touched.held, *own])
+    every = (*touched.new, *touched.held, *touched.data, *touched.code, *touched.configuration)
+    own = [path for path in every if belongs_to_tests(path)]  # no product that has its tests inside
+    contents = await contents_at(run.repository, subject.tree, own)
     one_of = "|".join(re.escape(name) for name in names) or r"(?!)"
     replaces = re.compile(_REPLACES.replace("NAME", f"(?:{one_of})"), re.MULTILINE)
-    found = ((path, replaces.search(text.decode("utf-8", "replace"))) for path, text in contents.items())
-    return [f"{path} replaces what the work built: {at[0].strip()}" for path, at in found if at]
+
+    def found() -> list[str]:
+        texts = ((path, replaces.search(text.decode("utf-8", "replace"))) for path, text in contents.items())
+        return [f"{path} replaces what the work built: {at[0].strip()}" for path, at in texts if at]
+
+    return await aside(found, "the tests of the work")
 
 
 def _new_marks(before: str, after: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[str]:

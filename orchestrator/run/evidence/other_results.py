@@ -6,6 +6,7 @@ that compares nothing. Where the runner takes files, only theirs are run. (produ
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from agents.concurrency import aside
 from orchestrator.git.trees import contents_at, files_in, with_files
@@ -54,12 +55,8 @@ async def new_tests(run: Run, subject: ResultComparison) -> NewTests:
         run.repository, subject.tree, (own or holding)[:_MOST_FILES], largest=_LARGEST
     )
     others = [name for name in subject.now.count.tests if name not in set(tests)]
-    files, texts = await aside(lambda: _altered(contents, tests, others), "the tests of the work")
-    idle = [
-        name
-        for content in contents.values()
-        for name in comparing_nothing(content.decode("utf-8", "replace"), tests, others)
-    ]
+    reading = partial(_altered, contents, tests, others)
+    files, texts, idle = await aside(reading, "the tests of the work")
     if not files:
         return NewTests(comparing_nothing=idle)
     tree = await with_files(run.repository, subject.tree, files)
@@ -71,18 +68,23 @@ async def new_tests(run: Run, subject: ResultComparison) -> NewTests:
 
 def _altered(
     contents: Mapping[str, bytes], tests: Sequence[str], others: Sequence[str]
-) -> tuple[dict[str, str], list[tuple[str, ...]]]:
-    """Return the files with other results, and the names of the tests that share one altered text each."""
+) -> tuple[dict[str, str], list[tuple[str, ...]], list[str]]:
+    """Return files with other results, the names of tests that share one altered text each, and idle tests.
+
+    Idle ones compare nothing.
+    """
     files: dict[str, str] = {}
     texts: list[tuple[str, ...]] = []
+    idle: list[str] = []
     for path, content in contents.items():
         try:
             text = content.decode()
         except UnicodeDecodeError:
             continue
-        own = [name for name in tests if is_of(name, path)]
-        altered = with_other_results(text, own or tests, others)
+        own = [name for name in tests if is_of(name, path)] or tests
+        idle += comparing_nothing(text, own, others)
+        altered = with_other_results(text, own, others)
         if altered.titles:
             files[path] = altered.text
             texts += altered.titles.values()
-    return files, texts
+    return files, texts, idle
