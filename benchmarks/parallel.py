@@ -84,9 +84,6 @@ def main(only: str, tasks: int, reply_s: float, pairs: int, graphs: int, events:
 
 
 def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> dict[str, float]:
-    config = user_file()
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text('[efforts.low]\npower_steering = "none"\n', "utf-8")
     ones, manys = [], []
     for pair in range(pairs):
         ones.append(timed_run(folder / f"one-{pair}", 1, places=tasks, reply_s=reply_s))
@@ -103,7 +100,10 @@ def _measure_makespan(folder: Path, tasks: int, reply_s: float, pairs: int) -> d
 
 
 def timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> RunTiming:
-    """Run independent tasks on so many places, in a new folder."""
+    """Run independent tasks on so many places, in a new folder, without judges, by the home's settings."""
+    config = user_file()
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[efforts.low]\npower_steering = "none"\n', "utf-8")
     folder.mkdir()
     callers = _callers([f"part{number}" for number in range(tasks)], reply_s)
     request = request_for(folder, callers, SETTINGS | {"max_parallel": places})

@@ -30,6 +30,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
+from urllib.parse import urljoin
 
 import click
 
@@ -131,6 +132,7 @@ def silent(status: int = 0) -> Iterator[Silent]:
     finally:
         found.over.set()
         server.shutdown()
+        server.server_close()
 
 
 def started(command: Sequence[str], folder: Path, model: Silent) -> subprocess.Popen[bytes]:
@@ -147,6 +149,7 @@ def waited(model: Silent, count: int, process: subprocess.Popen[bytes], most_s: 
     deadline = time.perf_counter() + most_s
     while len(model.arrived) < count:
         if process.poll() is not None or time.perf_counter() > deadline:
+            _interrupted(process)
             sys.exit(f"{process.args!r} ended or waited without request {count}: {process.returncode}")
         time.sleep(0.001)
     return model.arrived[count - 1]
@@ -200,7 +203,8 @@ def first_requests(place: Path) -> dict[str, float]:
 def _interrupted(process: subprocess.Popen[bytes]) -> float:
     """Return the seconds from Ctrl-C until no process of the session is left."""
     began = time.perf_counter()
-    os.killpg(process.pid, signal.SIGINT)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
     process.wait()
     while _of_session(process.pid) and time.perf_counter() - began < _GONE_S:
         time.sleep(0.005)
@@ -263,8 +267,10 @@ def scale(place: Path, events: int) -> dict[str, float]:
     status = time.perf_counter() - began
     (folds, _) = figures_of("parallel", "--only", "journal", "--events", str(events))
     with dash(run) as (address, _):
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        browser.open(address, timeout=60).read()
         began = time.perf_counter()
-        urllib.request.urlopen(address, timeout=60).read()  # noqa: S310  our own page
+        browser.open(urljoin(address, f"/run/{run.run_id}"), timeout=60).read()
         page = time.perf_counter() - began
     return {
         "status_s": round(status, 2),
@@ -282,7 +288,7 @@ def memory() -> dict[str, float]:
         code = (
             "import resource\nfrom benchmarks.parallel import timed_run\n"
             "from benchmarks.rehearsed import own_home\n"
-            f"with own_home() as home: timed_run(home / 'many', {tasks}, places=4, reply_s=0.0)\n"
+            f"with own_home() as home: timed_run(home / 'many', {tasks}, places=4, reply_s=0.01)\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -301,7 +307,7 @@ def main(only: str, events: int, *, floor: bool) -> None:
     if unknown := set(asked) - set(PARTS):
         raise click.BadParameter(f"{', '.join(sorted(unknown))}; known are {', '.join(PARTS)}")
     figures: dict[str, float] = {}
-    for part in set(OTHERS) & set(asked):
+    for part in (one for one in OTHERS if one in asked):
         module, options, theirs, ours = OTHERS[part]
         figures[ours] = round(figures_of(module, *options)[0][theirs], 3)
     with own_home() as place:

@@ -155,9 +155,9 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
     """
     await anyio.sleep(_FIRST_SESSION_S)
     if not started.rehearsal:
-        await anyio.to_thread.run_sync(import_sdks, API_SDK)
+        await anyio.to_thread.run_sync(import_sdks, API_SDK, abandon_on_cancel=True)
     if surroundings.end_report:
-        await anyio.to_thread.run_sync(surroundings.end_report.prepare)
+        await anyio.to_thread.run_sync(surroundings.end_report.prepare, abandon_on_cancel=True)
 
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:

@@ -39,10 +39,13 @@ class FilesAtEnd:
 
     def prepare(self) -> None:
         """As `EndReport`."""
-        from orchestrator.views.report import reading  # noqa: F401  only imported
-        from orchestrator.views.report.rendering import load_templates
+        try:
+            from orchestrator.views.report import reading  # noqa: F401  only imported
+            from orchestrator.views.report.rendering import load_templates
 
-        load_templates()
+            load_templates()
+        except Exception as error:  # noqa: BLE001  the end of the run says it
+            log.warning("report_not_prepared", error=repr(error))
 
     def tell(self, run_folder: Path, look: Look) -> None:
         """As `EndReport`. With JSON it prints no path, because JSON shows events alone."""

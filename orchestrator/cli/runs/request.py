@@ -48,7 +48,7 @@ class EndReport(Protocol):
         ...
 
     def prepare(self) -> None:
-        """Do what takes long and needs no end, in any thread."""
+        """Do what takes long and needs no end, in any thread. A failure changes nothing."""
         ...
 
     def tell(self, run_folder: Path, look: Look) -> None:

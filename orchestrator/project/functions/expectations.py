@@ -49,7 +49,9 @@ _EXISTS = re.compile(  # a result is there, or has a type
     r"|\b(?:not_to|to_not)\s+be_nil\b|\bto\s+be_an?(?:_kind_of|_instance_of)?\b|\b(?:ok\(defined|isnt\([^;]*undef)\b"
     r"|^[ \t]*if\s+(?!err\b)[^=]*==\s*nil\s*\{"
 )
-_QUERY = re.compile(r"\b(?:get|find|query)(?:All)?By[A-Z]|\bquerySelector")  # of a page: nothing is a result
+_QUERY = re.compile(
+    r"\b(?:get|find|query)(?:All)?By[A-Z]|\bquerySelector"
+)  # of a page: that it is there is a result
 _UNIT_IN_DOUBT = re.compile(r"AssertionError|xfail|should_panic|expectedFailure|skip", re.IGNORECASE)
 _LONGEST = 1_000  # characters of a line that is read
 _SCOPE, _TITLES_SCOPE = re.compile(r"::|[#>»:/.]"), re.compile(r"::|[#>»]")
@@ -108,7 +110,7 @@ def comparing_nothing(text: str, tests: Iterable[str], others: Iterable[str] = (
 
 
 def _compares_nothing(part: str) -> bool:
-    lines = part.split("\n")
+    lines = _TITLE.sub("", part, count=1).split("\n")  # a title such as "should add" asserts nothing
     asserting = [
         line for number, line in enumerate(lines) if _asserts(line, "\n".join(lines[number + 1 : number + 3]))
     ]
@@ -120,7 +122,7 @@ def _compares_nothing(part: str) -> bool:
 def _asserts(line: str, below: str) -> bool:
     """Whether a line asserts something, a result or that a page has an element."""
     if len(line) > _LONGEST:
-        return True  # nobody can say what it asserts
+        return True  # it may assert anything
     if _BRANCH.match(line):
         return bool(_FAILS.search(below))
     every = (_ASSERTED, _CALL, _IN_SHELL)

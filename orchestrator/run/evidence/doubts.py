@@ -141,7 +141,7 @@ def _standing_in(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str
         top = place.parent if place.name == "__init__.py" else place
         if path in olds or place.suffix != ".py" or str(top.parent) not in {".", "src"}:
             continue
-        if top.stem in sys.stdlib_module_names and not re.search(rf"\b{top.stem}\b", spec):
+        if top.stem in sys.stdlib_module_names and not re.search(rf"\b{top.stem}\b", spec, re.IGNORECASE):
             yield path
 
 

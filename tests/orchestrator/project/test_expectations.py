@@ -107,9 +107,10 @@ def test_a_test_with_parameters_has_one_text_for_all_of_them() -> None:
         ("a", "test('a', () => {\n  assert.ok(f(2, 3) !== undefined);\n});\n"),
         ("a", "test('a', () => {\n  assert.strictEqual(typeof f(2), 'number');\n});\n"),
         ("m/TestA", 'func TestA(t *testing.T) {\n\tif F(2) == nil {\n\t\tt.Fatal("no")\n\t}\n}\n'),
+        ("f should add", "it('should add', () => {\n  expect(f(2)).toBeDefined();\n});\n"),
         ("C a", "it('a') { expect(f(2)).not_to be_nil }\n"),
         ("C > test_a", "function test_a()\n{\n    $this->assertNotNull(f(2));\n}\n"),
-        ("p.C.a", "@Test\nvoid a() {\n    assertNotNull(f(2));\n}\n"),
+        ("p.C.shouldAdd", "@Test\nvoid shouldAdd() {\n    assertNotNull(f(2));\n}\n"),
     ],
 )
 def test_a_test_that_only_asks_whether_there_is_a_result_compares_nothing(test: str, text: str) -> None:
