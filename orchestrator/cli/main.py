@@ -27,6 +27,7 @@ COMMANDS = {
     "dash": ("dash", "Follow the runs of this repository in a browser."),
     "decisions": ("logs:decisions", "Show the questions of a run and their answers."),
     "report": ("report", "Write the report of a run: a file to open, or a format for a CI."),
+    "pr": ("pull_request", "Hand the work of a run over as a pull request."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
     "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),

@@ -96,6 +96,8 @@ class Occasions:
                     return None
                 self._parked.add(place)
                 return Notice(kind=NoticeKind.PARKED, of_seq=stored.seq, task_id=task_id)
+            case e.PullRequestMade(is_new=True):
+                return Notice(kind=NoticeKind.PULL_REQUEST, of_seq=stored.seq)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)
             case e.CallRetried(wait_s=wait_s) if timedelta(seconds=wait_s) > LONG:
@@ -136,7 +138,7 @@ _HARMLESS = str.maketrans(
 class NoticeMessage:
     """A notice for its target: a command gets it as JSON. `id` is the same if it should come twice.
 
-    `exit_code` and `outcome` are None and "" while the run goes on. `needs` is the first thing that needs a
+    `exit_code` and `outcome` are None and "" while the run goes on. `pull_request` is its address, or "". `needs` is the first thing that needs a
     person, `command` what to type.
     """
 
@@ -152,6 +154,7 @@ class NoticeMessage:
     cost_usd: float
     task_id: str
     task_title: str
+    pull_request: str
     needs: str
     command: str
     title: str
@@ -165,10 +168,12 @@ def message_of(view: RunView, notice: Notice) -> NoticeMessage:
     outcome = _outcome(view) if notice.kind is NoticeKind.ENDED else None
     merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
     needs, command = _needs(view, notice, outcome)
+    made = view.pull_request
     spec, where = (_last(started.spec_name), _last(started.repository)) if started else ("", "")
     lines = [
         f"{spec} in {where}",
         f"{merged} of {len(view.tasks)} tasks merged, ${view.cost_usd:.2f} so far",
+        visible(made.url) if made else "",
         "this is a rehearsal: nothing was charged" if started and started.rehearsal else "",
         needs,
         command,
@@ -186,6 +191,7 @@ def message_of(view: RunView, notice: Notice) -> NoticeMessage:
         cost_usd=round(view.cost_usd, 4),
         task_id=visible(notice.task_id),
         task_title=_title(view, notice.task_id),
+        pull_request=visible(made.url) if made else "",
         needs=needs,
         command=command,
         title=f"sq: {_headline(view, notice, outcome)} ({spec})",
@@ -216,6 +222,8 @@ def _headline(view: RunView, notice: Notice, outcome: Outcome | None) -> str:
             return f"task {visible(notice.task_id)} is stuck"
         case NoticeKind.WAITING:
             return "the run waits"
+        case NoticeKind.PULL_REQUEST:
+            return f"pull request #{view.pull_request.number if view.pull_request else ''} was opened"
 
 
 def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str, str]:
@@ -229,6 +237,9 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
             return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
         case NoticeKind.WAITING:
             return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
+        case NoticeKind.PULL_REQUEST:
+            number = view.pull_request.number if view.pull_request else ""
+            return "it waits for a review", f"sq follow {number}"
         case NoticeKind.ENDED:
             return _at_the_end(view, outcome or _outcome(view), run_id)
 

@@ -5,6 +5,7 @@ Nothing is `complete` here without a verification result for exactly the tree th
 
 from dataclasses import replace
 
+from orchestrator.git.messages import commit_message
 from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
 from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -25,7 +26,8 @@ async def commit(run: Run, task_id: str) -> None:
     """Commit a task's accepted tree."""
     task = run.task(task_id)
     title = f"{task.task.title} (revision {task.review.revisions})" if task.claim.commit else task.task.title
-    message = f"{title}\n\nTask {task_id}, attempt {task.attempt} of run {run.started.run_id}."
+    about = f"Task {task_id}, attempt {task.attempt} of run {run.started.run_id}."
+    message = commit_message(title, about, run_id=run.started.run_id, criteria=run.view.criteria_of(task_id))
     made = await run.places.commit(task, task.claim.accepted_tree, message)
     run.record(
         TaskCommitted(task_id=task_id, attempt=task.attempt, commit=made, tree=task.claim.accepted_tree)

@@ -10,7 +10,7 @@ from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
 from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
-from state.journal.events.run import ClockView, NoticeSent, ProcessView, RunEnded, RunStarted
+from state.journal.events.run import ClockView, NoticeSent, ProcessView, PullRequestMade, RunEnded, RunStarted
 from state.journal.events.tasks import TaskView, WholeView
 from state.records.questions import Answer
 from state.records.reviews import ReviewIssue
@@ -46,6 +46,7 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     whole: WholeView = field(default_factory=WholeView)
     checkout: CheckoutView = field(default_factory=CheckoutView)
+    pull_request: PullRequestMade | None = None
     differences: list[SpendDiffered] = field(default_factory=list)
     notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)
@@ -62,6 +63,10 @@ class RunView:
             and (attempt is None or call.started.attempt == attempt)
             and call.started.subject == subject
         ]
+
+    def criteria_of(self, task_id: str) -> list[str]:
+        """Return the ids of the criteria that a task meets, according to the plan."""
+        return [one.id for one in self.plan.criteria if task_id in one.task_ids]
 
     def decided(self, task_id: str = "") -> list[tuple[str, Answer]]:
         """Return the answers that hold, with the task that asked: the newest one to each question of a task.

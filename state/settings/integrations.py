@@ -11,12 +11,16 @@ _VARIABLE = re.compile(rf"{FROM_ENVIRONMENT}[A-Za-z_]\w*", re.ASCII)
 
 
 class NoticeKind(StrEnum):
-    """The occasions of a notice: a run ended, a question is parked, a task is stuck, a long wait began."""
+    """The occasions of a notice.
+
+    A run ended, a question is parked, a task is stuck, a long wait began, a pull request was opened.
+    """
 
     ENDED = "ended"
     PARKED = "parked"
     STUCK = "stuck"
     WAITING = "waiting"
+    PULL_REQUEST = "pull_request"
 
 
 def is_variable(value: object) -> bool:

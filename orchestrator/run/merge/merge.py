@@ -7,6 +7,7 @@ the merge or begins it anew.
 import structlog
 
 from agents.concurrency import aside
+from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors
 from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
@@ -176,7 +177,11 @@ def _not_passing(task: TaskView, reason: str) -> ReviewIssue:
 
 
 def _message(run: Run, task: TaskView) -> str:
-    return f"Merge: {task.task.title}\n\nTask {task.task.id} of run {run.started.run_id}."
+    analysis = run.view.plan.analysis
+    title = merge_title(task.task.title, analysis.patterns if analysis else ())
+    about = f"Task {task.task.id} of run {run.started.run_id}."
+    criteria = run.view.criteria_of(task.task.id)
+    return commit_message(title, about, run_id=run.started.run_id, criteria=criteria)
 
 
 log = structlog.get_logger(__name__)

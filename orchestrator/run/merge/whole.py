@@ -15,6 +15,7 @@ import anyio
 import structlog
 
 from orchestrator.git.changes import sizes
+from orchestrator.git.messages import commit_message
 from orchestrator.git.trees import contents_at
 from orchestrator.project.build_files.dependencies import dependencies_in, manifest_of
 from orchestrator.project.readiness.registries import About, registry_rows
@@ -47,7 +48,9 @@ async def catch_up(run: Run) -> None:
     if state.is_clean:
         finished = await run.evidence.verify(run, task_id="", folder=state.folder, tree=state.tree)
         if all(one.standing in _GOOD for one in results(run, finished)):
-            message = f"Merge: the work of run {run.started.run_id}"
+            run_id = run.started.run_id
+            about = "The user's newest commits and the finished work together."
+            message = commit_message(f"Merge: the work of run {run_id}", about, run_id=run_id)
             commit = await run.integration.conclude_merge(whole, news, state.tree, message)
             await run.integration.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))

@@ -49,6 +49,11 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             text = f"the notice `{event.kind}` to {event.to} was {'' if event.ok else 'not '}sent"
             problem = Quote(who=SQ, texts=(event.problem,), most=_REASON)
             return [Words(kind="notice", text=text, quotes=(problem,), is_told=not event.ok)]
+        case e.PullRequestMade():
+            did = "opened" if event.is_new else "brought up to date"
+            draft = ", a draft" if event.draft else ""
+            text = f"pull request {event.repository}#{event.number} {did}{draft}: {event.url}"
+            return [Words(kind="pull request", text=text, tone=Tone.GOOD)]
         case e.DependenciesAdded():
             return [Words(kind="hosts", text=line) for line in package_words(event.packages, event.more)]
         case e.HostsUsed():

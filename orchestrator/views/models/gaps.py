@@ -11,6 +11,7 @@ from state.verdicts import Source, Verdict
 from state.words import doubts, facts_words, later_words, listed
 
 RUNS_LATER = "runs later"
+PROTECTED = frozenset({RUNS_LATER})  # kinds of points for which a pull request asks for changes
 
 
 def checks(story: RunFacts) -> Iterator[Point]:

@@ -7,6 +7,7 @@ from orchestrator.views.models.conclusions import FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.gaps import PROTECTED
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.models.work import TaskPart
@@ -15,12 +16,17 @@ from state.hidden import visible
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read."""
+    """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read.
+
+    `issue` is the one that it came from, as `OWNER/REPO#N`. `follows` is the run whose pull request is worked on.
+    """
 
     name: str
     subject: str
     sha256: str
     spec_lines: tuple[str, ...]
+    issue: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +121,11 @@ class ReportContents:
     timeline: Timeline
     made: tuple[Fact, ...]
     index: Index
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Return what is said of changed files that act later or instruct agents: a person has to look first."""
+        return tuple(dict.fromkeys(point.what for point in self.attention if point.kind in PROTECTED))
 
     @property
     def title(self) -> str:

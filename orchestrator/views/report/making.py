@@ -12,6 +12,7 @@ from state.roles import Role
 from state.settings.keys import shown
 from state.settings.records import CommandNetwork
 
+DEPENDENCY = "dependency"
 _STARTED_WITH = "the start"
 _MODELS = "models."
 _SANDBOX = "sandbox: "  # begins its line, which is a fact of its own
@@ -51,7 +52,7 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 yield Fact(name="interrupted", value=f"by {event.by}", seq=stored.seq)
             case e.DependenciesAdded() as event:
                 for line in package_words(event.packages, event.more):
-                    yield Fact(name="dependency", value=line, seq=stored.seq)
+                    yield Fact(name=DEPENDENCY, value=line, seq=stored.seq)
             case e.LimitReached() as event:
                 yield Fact(name="limit reached", value=event.cause, seq=stored.seq)
             case e.BaselineTaken() as event:

@@ -15,7 +15,8 @@ class RunStarted:
     """A run began, with everything that was asked of it, so that it can be resumed without its command line.
 
     A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
-    may be changed.
+    may be changed. `issue`: the spec is the text of this issue, as `OWNER/REPO#N`. `follows`: the run whose
+    pull request this one works on, the first of them.
     """
 
     run_id: str
@@ -34,6 +35,8 @@ class RunStarted:
     settings: Settings | None = None
     edit_dirty: bool = False
     confined: Confinement = field(default_factory=Confinement)
+    issue: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,21 @@ class DependenciesAdded:
     more: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequestMade:
+    """`sq pr` opened a pull request for the run's work, or brought it up to date (`is_new` False).
+
+    `commit` is the work in it, `repository` is `OWNER/NAME`.
+    """
+
+    repository: str
+    number: int
+    url: str
+    commit: str
+    draft: bool
+    is_new: bool
+
+
 RunEvent = (
     RunStarted
     | RunResumed
@@ -116,6 +134,7 @@ RunEvent = (
     | NoticeSent
     | HostsUsed
     | DependenciesAdded
+    | PullRequestMade
 )
 
 

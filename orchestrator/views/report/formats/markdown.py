@@ -63,10 +63,15 @@ _LAST = 400  # characters kept for the lines at the end
 _CUT = "_More does not fit here: `sq report {} --format md` has all._"
 
 
-def pull_request(report: ReportContents) -> str:
-    """Return the body. Its first line is a mark by which the pull request of this run is found again."""
+def pull_request(report: ReportContents, *, closes: bool = False) -> str:
+    """Return the body. Its first line is a mark by which the pull request of this run is found again.
+
+    `closes`: merging it closes the issue that the spec came from. Else it is only named.
+    """
     draft = "yes" if report.headline.draft else "no"
-    body = f"<!-- sq:run={report.run_id} -->\n<!-- sq:draft={draft} -->\n"
+    body = f"<!-- sq:run={report.spec.follows or report.run_id} -->\n<!-- sq:draft={draft} -->\n"
+    if report.spec.issue:
+        body += f"\n{'Closes' if closes else 'For'} {report.spec.issue}\n"
     first, *rest = sections(report)
     cut = False
     for section in (first, *rest):

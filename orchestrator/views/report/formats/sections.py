@@ -4,7 +4,7 @@ Words of agents are always in code spans, so that no name, number, address or si
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.views.html.amounts import moment, money, number, signed
@@ -13,6 +13,7 @@ from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import ReportContents
+from orchestrator.views.report.making import DEPENDENCY
 from orchestrator.views.words import duration
 from state.hidden import visible
 
@@ -41,10 +42,16 @@ def sections(report: ReportContents) -> list[Section]:
     """Return the sections of a report, the most important first. The first has no title."""
     return [
         Section(title="", lines=tuple(_head(report))),
+        *(
+            [Section(title="sq asks for changes", lines=tuple(_protected(report)))]
+            if report.protected
+            else []
+        ),
         Section(title="What the spec asks", lines=tuple(_criteria(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
         Section(title="Decided without you", lines=tuple(_decisions(report))),
         Section(title="What sq ran on the merged work", lines=tuple(_commands(report))),
+        *([Section(title="New dependencies", lines=added)] if (added := _dependencies(report)) else []),
         Section(title="Findings of the reviews", lines=tuple(_findings(report)), folded=True),
         Section(title="What was not checked, and why", lines=tuple(_gaps(report)), folded=True),
         Section(title="Tasks", lines=tuple(_tasks(report)), folded=True),
@@ -99,18 +106,30 @@ def _spent(report: ReportContents) -> str:
     return f"{money(spent.cost_usd)}{'+' if spent.at_least else ''}{budget}{charged}"
 
 
+def _protected(report: ReportContents) -> Iterator[str]:
+    yield "The work changes files that act later or instruct agents. A person has to look at them first."
+    yield ""
+    yield from (f"- {code(what)}" for what in report.protected)
+
+
+def _dependencies(report: ReportContents) -> tuple[str, ...]:
+    return tuple(f"- {code(fact.value)}" for fact in report.made if fact.name == DEPENDENCY)
+
+
 def _criteria(report: ReportContents) -> Iterator[str]:
     if not report.criteria:
         yield "The plan names no criteria."
+    commits = {part.id: [one.commit for one in part.work if one.merged] for part in report.tasks}
     for row in report.criteria:
-        yield from _criterion(row)
+        yield from _criterion(row, commits)
 
 
-def _criterion(row: CriterionRow) -> Iterator[str]:
+def _criterion(row: CriterionRow, commits: Mapping[str, Sequence[str]]) -> Iterator[str]:
     place = f" ({code(row.place)})" if row.place else " (not found in the spec)"
     yield f"- {MARKS[row.standing]} **{row.standing}** {row.id} {code(row.text)}{place}"
     if row.tasks:
-        yield f"  - task: {codes(row.tasks)}"
+        made = [f"`{commit[:10]}`" for id_ in row.tasks for commit in commits.get(id_, ())]
+        yield f"  - task: {codes(row.tasks)}" + (f", commit: {', '.join(made)}" if made else "")
     for one in row.evidence:
         why = f": {code(one.why)}" if one.why else ""
         proof = " **(the proof)**" if one == row.proof else ""

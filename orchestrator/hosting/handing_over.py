@@ -1,0 +1,158 @@
+"""One pull request a run: opened once, found again by its mark, brought up to date in place.
+
+Each step may be repeated after any interruption: it looks first for what it would make.
+"""
+
+import re
+from dataclasses import dataclass
+
+from orchestrator.hosting.github import GitHub, PullRequest
+from orchestrator.hosting.refusals import HostingError, UnsureError
+from state.errors import SqError, UsageError
+
+_END = "<!-- sq:end -->"  # what a person writes below it stays
+_PREFIX = re.compile(r"^(?:\[(?:unverified|rehearsal)\] )+")
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Finished work as a pull request.
+
+    `run_id` is of the mark in `body`, by which it is found again. `prefix` goes before a title. `protected`
+    are changed files for which changes are requested.
+    """
+
+    run_id: str
+    branch: str
+    base: str
+    commit: str
+    title: str
+    prefix: str
+    body: str
+    draft: bool
+    protected: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """Return the mark of the run's pull request."""
+        return f"<!-- sq:run={self.run_id} -->"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOver:
+    """A pull request as it is now. `notes`: what could not be done, and what a person did meanwhile."""
+
+    pull_request: PullRequest
+    is_new: bool
+    changed: bool
+    notes: tuple[str, ...] = ()
+
+
+async def hand_over(github: GitHub, offer: Offer) -> HandedOver:
+    """Open the pull request of a run, or bring it up to date.
+
+    Raises:
+        UsageError: it is closed, or one that sq did not make is open from its branch.
+        HostingError: the service refused.
+    """
+    notes: list[str] = []
+    found = await _found(github, offer)
+    is_new = found is None
+    if found is None:
+        found, is_new = await _opened(github, offer, notes)
+    changed = is_new
+    title = _title(found, offer)
+    body = _body(found, offer)
+    news = {
+        name: text
+        for name, text, old in (("title", title, found.title), ("body", body, found.body))
+        if text != old
+    }
+    if found.base_branch != offer.base:
+        notes.append(f"it asks for {found.base_branch}, which sq leaves as it is")
+    if news:
+        found, changed = await github.change_pull_request(found.number, **news), True
+    if found.draft != offer.draft and not is_new:
+        try:
+            await github.set_draft(found, draft=offer.draft)
+            changed = True
+        except HostingError as error:
+            notes.append(str(error))
+    if offer.protected:
+        await _request_changes(github, offer, found, notes)
+    return HandedOver(pull_request=found, is_new=is_new, changed=changed, notes=tuple(notes))
+
+
+async def _found(github: GitHub, offer: Offer) -> PullRequest | None:
+    """Return the run's pull request: the open one from its branch, or the newest with its mark."""
+    every = await github.pull_requests_from(offer.branch)
+    ours = [one for one in every if offer.mark in one.body]
+    for one in ours:
+        if one.state == "open":
+            return one
+    if others := [one for one in every if one.state == "open"]:
+        raise UsageError(
+            f"pull request #{others[0].number} is open from {offer.branch}, and it lacks sq's mark, so sq leaves it as it "
+            f"is ({others[0].url}). Put `{offer.mark}` into its text, or close it"
+        )
+    if ours:
+        state = "merged" if ours[0].merged else "closed"
+        raise UsageError(
+            f"pull request #{ours[0].number} of run {offer.run_id} is {state} ({ours[0].url}), and sq opens no second one."
+            + ("" if ours[0].merged else " Open it again there if it is still wanted")
+        )
+    return None
+
+
+async def _opened(github: GitHub, offer: Offer, notes: list[str]) -> tuple[PullRequest, bool]:
+    """Open the pull request. Where no answer comes it is looked for before it is asked for again."""
+    draft = offer.draft
+    for left in reversed(range(_TRIES)):
+        try:
+            made = await github.open_pull_request(
+                title=offer.prefix + offer.title, body=f"{offer.body}\n{_END}\n", head=offer.branch, base=offer.base,
+                draft=draft,
+            )  # fmt: skip
+        except UnsureError:
+            if found := await _found(github, offer):
+                return found, True
+            if not left:
+                raise
+        except HostingError as error:
+            if "already exists" in error.said and (found := await _found(github, offer)):
+                return found, False
+            if not (draft and "draft" in error.said.lower()):
+                raise
+            draft = False
+            notes.append(
+                "the service has no drafts for this repository, so the pull request is an ordinary one"
+            )
+        else:
+            return made, True
+    raise SqError("the pull request could not be opened")
+
+
+def _title(found: PullRequest, offer: Offer) -> str:
+    """Return the title: a person's words stay, what sq says of the work stands before them."""
+    return offer.prefix + (_PREFIX.sub("", found.title) or offer.title)
+
+
+def _body(found: PullRequest, offer: Offer) -> str:
+    """Return the text, with what a person wrote before and after that of sq."""
+    text = found.body.replace("\r\n", "\n")
+    before, _, rest = text.partition(offer.mark)
+    after = rest.partition(_END)[2]
+    return f"{before}{offer.body}\n{_END}\n{after.lstrip(chr(10))}"
+
+
+async def _request_changes(github: GitHub, offer: Offer, found: PullRequest, notes: list[str]) -> None:
+    mark = f"<!-- sq:protected={offer.commit} -->"
+    if any(mark in one.text for one in await github.remarks_on(found.number)):
+        return
+    files = "\n".join(f"- `{path.replace('`', '')}`" for path in offer.protected)
+    text = f"{mark}\nThe work changes files that act later or instruct agents. A person has to look at them first.\n\n{files}"
+    if not await github.request_changes(found.number, offer.commit, text):
+        notes.append(
+            "the service takes no request for changes from the author, so the text of the pull request asks for them"
+        )

@@ -1,0 +1,255 @@
+"""Requests to a hosting service: sent with a token to one host, repeated where that is safe, and bounded."""
+
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+
+from orchestrator.hosting.refusals import Answer, HostingError, UnsureError, refusal
+from orchestrator.hosting.token import Token
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Response
+
+_TRIES, _FIRST_WAIT_S, _LONGEST_WAIT_S = 4, 0.5, 60.0
+_REDIRECTS = 3
+_LARGEST = 8_000_000  # bytes of an answer
+_MOST_PAGES = 30
+_OK, _REDIRECTED, _NOT_MODIFIED, _FAILED = range(200, 300), {301, 302, 303, 307, 308}, 304, 500
+_LIMITED = {403, 429}
+_NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
+
+
+@dataclass(kw_only=True)
+class Service:
+    """A connection to a service. `patience_s` bounds the wait for a limit of its rate.
+
+    Nothing is sent to another host than `address`, where redirects lead or not.
+    """
+
+    address: str
+    client: "AsyncClient"
+    patience_s: float = _LONGEST_WAIT_S
+    waited: list[str] = field(default_factory=list)  # what was waited for, in words
+
+    @classmethod
+    @asynccontextmanager
+    async def at(cls, address: str, token: Token, *, agent: str) -> AsyncIterator[Self]:
+        """Open a connection. `agent` names this program, as the service asks for."""
+        import httpx2
+
+        headers = {
+            "authorization": f"Bearer {token.value}",
+            "accept": "application/vnd.github+json",
+            "x-github-api-version": "2022-11-28",
+            "user-agent": agent,
+        }
+        timeout = httpx2.Timeout(30.0, connect=10.0)
+        here = {"http://": None} if address.startswith("http://") else None  # this machine: past any proxy
+        async with httpx2.AsyncClient(
+            headers=headers, timeout=timeout, follow_redirects=False, mounts=here
+        ) as client:
+            yield cls(address=address, client=client)
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        asked: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request and return the answer, a success or "not modified".
+
+        Args:
+            method: of HTTP.
+            path: below the service's address, or a whole address there.
+            asked: what is wanted, for an error: `to open the pull request`.
+            body: sent as JSON.
+            query: of the address.
+            headers: more of them.
+
+        Raises:
+            UnsureError: a request that changes something may have had its effect.
+            HostingError: the service refused, failed or was not reached.
+        """
+        changes = method == "POST"
+        wait = _FIRST_WAIT_S
+        for left in reversed(range(_TRIES)):
+            try:
+                answer = await self._once(method, path, body, query, headers)
+            except _NotSentError as error:
+                if not left:
+                    raise HostingError(
+                        f"sq wanted {asked}, and the service is not reached: {error}"
+                    ) from error
+            except _NoAnswerError as error:
+                if changes:
+                    raise UnsureError(f"sq wanted {asked}, and no answer came: {error}") from error
+                if not left:
+                    raise HostingError(f"sq wanted {asked}, and no answer came: {error}") from error
+            else:
+                if answer.status in _OK or answer.status == _NOT_MODIFIED:
+                    return answer
+                if (pause := _pause(answer)) is not None:
+                    if pause > self.patience_s or not left:
+                        raise _limited(answer, asked, pause)
+                    self.waited.append(f"{pause:.0f} s for the service's limit of requests")
+                    wait = pause
+                elif answer.status < _FAILED:
+                    raise refusal(answer, asked)
+                elif changes:
+                    raise UnsureError(str(refusal(answer, asked)), status=answer.status, said=answer.said)
+                elif not left:
+                    raise refusal(answer, asked)
+            await anyio.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT_S)
+        raise AssertionError("the last try returns or raises")
+
+    async def pages(
+        self, path: str, asked: str, *, within: str = "", query: Mapping[str, str | int] | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Yield the things of a list, page by page. `within`: the member of each page that holds the list.
+
+        Raises:
+            HostingError: as `ask`, or an answer is no list.
+        """
+        next_page = path
+        given: Mapping[str, str | int] | None = {"per_page": 100, **(query or {})}
+        for _ in range(_MOST_PAGES):
+            answer = await self.ask("GET", next_page, asked, query=given)
+            found = answer.body.get(within) if within and isinstance(answer.body, dict) else answer.body
+            if not isinstance(found, list):
+                raise HostingError(f"sq wanted {asked}, and the answer is no list", status=answer.status)
+            for one in found:
+                if isinstance(one, dict):
+                    yield one
+            following = _NEXT.search(answer.headers.get("link", ""))
+            if not following:
+                return
+            next_page, given = following[1], None
+
+    async def text_behind(self, path: str) -> str:
+        """Return the text that a path redirects to, such as a log in a store on another host, "" if it is gone.
+
+        The token does not go to the other host: the address itself gives the right to read.
+        """
+        import httpx2
+
+        answer = await self._sent("GET", f"{self.address}{path}", None, None, None)
+        if answer.status in _OK:
+            return answer.body if isinstance(answer.body, str) else ""
+        url = urljoin(self.address, answer.headers.get("location", ""))
+        if answer.status not in _REDIRECTED or urlsplit(url).scheme not in {
+            "https",
+            urlsplit(self.address).scheme,
+        }:
+            return ""
+        bare = Service(address=self.address, client=httpx2.AsyncClient(timeout=self.client.timeout))
+        async with bare.client:
+            text = (await bare._sent("GET", url, None, None, None)).body
+        return text if isinstance(text, str) else ""
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, str | int] | None,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
+        """Send one request, to where it is redirected too. After a rename the service asks for the same there."""
+        url = path if "://" in path else f"{self.address}{path}"
+        for _ in range(_REDIRECTS + 1):
+            if not self._is_here(url):
+                raise _NotSentError(
+                    f"the request would go to {urlsplit(url).netloc}, another host than {self.address}"
+                )
+            answer = await self._sent(method, url, body, query, headers)
+            if answer.status not in _REDIRECTED:
+                return answer
+            url, query = urljoin(url, answer.headers.get("location", "")), None
+        raise _NotSentError("the service redirects in a circle")
+
+    def _is_here(self, url: str) -> bool:
+        there, here = urlsplit(url), urlsplit(self.address)
+        return (there.scheme, there.netloc) == (here.scheme, here.netloc)
+
+    async def _sent(
+        self,
+        method: str,
+        url: str,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, str | int] | None,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
+        import httpx2
+
+        content = None if body is None else json.dumps(body).encode()
+        more = {**(headers or {}), **({"content-type": "application/json"} if body is not None else {})}
+        try:
+            async with self.client.stream(
+                method, url, content=content, params=query, headers=more
+            ) as response:
+                return await _read(response)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:
+            raise _NotSentError(str(error) or type(error).__name__) from error
+        except httpx2.HTTPError as error:
+            raise _NoAnswerError(str(error) or type(error).__name__) from error
+
+
+class _NotSentError(Exception):
+    """The service has not received the request."""
+
+
+class _NoAnswerError(Exception):
+    """The service may have received the request."""
+
+
+async def _read(response: "Response") -> Answer:
+    data = b""
+    async for part in response.aiter_bytes():
+        data += part
+        if len(data) > _LARGEST:
+            raise _NoAnswerError(f"the answer has more than {_LARGEST:,} bytes")
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    text = data.decode(errors="replace")
+    if response.status_code in _OK and "json" in headers.get("content-type", "json"):
+        try:
+            return Answer(status=response.status_code, headers=headers, body=json.loads(text or "null"))
+        except ValueError as error:
+            raise _NoAnswerError("the answer is no JSON, as behind a portal or a broken proxy") from error
+    try:
+        return Answer(status=response.status_code, headers=headers, body=json.loads(text))
+    except ValueError:
+        return Answer(status=response.status_code, headers=headers, body=text)
+
+
+def _pause(answer: Answer) -> float | None:
+    """Return how many seconds a limit of the rate asks to wait, or None if it is no such limit."""
+    if answer.status not in _LIMITED:
+        return None
+    if (after := answer.headers.get("retry-after", "")).isdigit():
+        return float(after)
+    reset = answer.headers.get("x-ratelimit-reset", "")
+    if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+        return max(0.0, float(reset) - time.time()) + 1
+    is_secondary = "rate limit" in answer.said.lower() or "too quickly" in answer.said.lower()
+    return _LONGEST_WAIT_S if answer.status == 429 or is_secondary else None  # noqa: PLR2004  too many requests
+
+
+def _limited(answer: Answer, asked: str, pause: float) -> HostingError:
+    until = time.strftime("%H:%M", time.localtime(time.time() + pause))
+    return HostingError(
+        f"sq wanted {asked}, and the service's limit of requests is used up until {until}. Repeat the command then",
+        status=answer.status,
+        said=answer.said,
+    )
