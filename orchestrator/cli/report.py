@@ -40,6 +40,12 @@ _FORMATS = ("html", "md", "pr", "summary", "junit", "sarif", "intoto", "json")
     shell_complete=options.complete_runs,
     help="Show an earlier run beside it, in html, md and json.",
 )
+@click.option(
+    "--from-commits",
+    "ref",
+    metavar="REF",
+    help="Show which commits meet which criterion, from the commits that REF reaches alone.",
+)
 @options.state_dir
 def command(
     run: str | None,
@@ -47,6 +53,7 @@ def command(
     format_: str,
     paths: bool,
     since: str | None,
+    ref: str | None,
     state_dir: Path | None,
 ) -> int:
     """Write the report of RUN (default: the newest).
@@ -60,6 +67,8 @@ def command(
     from orchestrator.cli.version import sq_version
     from orchestrator.views.report.rendering import COMPARING, Format, rendered
 
+    if ref is not None:
+        return _from_commits(ref)
     wanted = Format(format_)
     if since and wanted not in COMPARING:
         raise click.UsageError(f"--since works with {', '.join(sorted(COMPARING))}, and not with {wanted}")
@@ -74,6 +83,29 @@ def command(
     file = output or folder / "report.html"
     _write(file, text)
     say(f"report: {file}")
+    return 0
+
+
+def _from_commits(ref: str) -> int:
+    """Print the criteria of each run with the commits that meet them, as their trailers say."""
+    import anyio
+
+    from orchestrator.git.messages import traced_commits
+    from state.hidden import visible
+
+    found = anyio.run(traced_commits, Path.cwd(), ref)
+    if not found:
+        say(f"no commit that {ref} reaches has a trailer of sq (Sq-Run)")
+    for run_id in dict.fromkeys(one.run_id for one in found):
+        say(f"run {visible(run_id)}")
+        ours = [one for one in found if one.run_id == run_id]
+        criteria = sorted({id_ for one in ours for id_ in one.criteria}, key=lambda id_: (len(id_), id_))
+        for id_ in (*criteria, ""):
+            commits = [one for one in ours if (id_ in one.criteria if id_ else not one.criteria)]
+            if commits:
+                say(f"  {visible(id_) or 'no criterion'}")
+            for one in commits:
+                say(f"    {one.commit[:10]} {visible(one.title)}")
     return 0
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from orchestrator.hosting.refusals import Answer, HostingError, UnsureError
 from orchestrator.hosting.remote import Hosted
@@ -188,7 +189,7 @@ class GitHub:
             asked = f"to ask what {account} may do"
             try:
                 answer = await self.service.ask(
-                    "GET", self._path(f"/collaborators/{account}/permission"), asked
+                    "GET", self._path(f"/collaborators/{quote(account)}/permission"), asked
                 )
             except HostingError as error:
                 if error.status != 404:  # noqa: PLR2004  no collaborator

@@ -36,11 +36,8 @@ _REFUSED: tuple[tuple[str, str], ...] = (
 
 async def push(
     repository: Path, remote: Remote, commit: str, branch: str, *, base: str, token: Token | None
-) -> bool:
+) -> None:
     """Push a commit to a branch of a remote. Pushing it twice is no error.
-
-    Returns:
-        Whether the branch moved.
 
     Raises:
         UsageError: the branch is the base branch.
@@ -48,20 +45,26 @@ async def push(
     """
     if branch == base:
         raise UsageError(f"the branch of the work and its base are both {branch}: name another with --base")
-    settings, environment = [], {}
-    if token and remote.url.startswith("https://"):
-        settings = [f"credential.https://{remote.repository.host}.helper={_HELPER}"]
-        environment = {"SQ_PUSH_TOKEN": token.value}
+    settings, environment = as_pusher(remote, token)
+    target = f"{commit}:refs/heads/{branch}"
     try:
-        told = await git(
+        await git(
             repository,
-            *("push", "--porcelain", "--no-follow-tags", remote.name, f"{commit}:refs/heads/{branch}"),
+            *("push", "--no-follow-tags", remote.name, target),
             settings=settings,
             environment=environment,
         )
     except GitError as error:
         raise SqError(_refusal(str(error), remote, branch)) from error
-    return "\t[up to date]" not in told
+
+
+def as_pusher(remote: Remote, token: Token | None) -> tuple[list[str], dict[str, str]]:
+    """Return git's settings and variables for a remote: the user's own way in counts first, then the token."""
+    settings = ["advice.pushUpdateRejected=false"]
+    if token is None or not remote.url.startswith("https://"):
+        return settings, {}
+    settings.append(f"credential.https://{remote.repository.host}.helper={_HELPER}")
+    return settings, {"SQ_PUSH_TOKEN": token.value}
 
 
 def _refusal(said: str, remote: Remote, branch: str) -> str:

@@ -368,6 +368,9 @@ class Settings:
     max_parallel: Annotated[
         int, SetBy("max_parallel", "tasks under way at once; without worktrees always 1")
     ] = 4
+    follow_rounds: Annotated[
+        int, SetBy("follow.rounds", "rounds of `sq follow` on one pull request at most")
+    ] = 3
     worktree_include: Annotated[
         tuple[str, ...],
         SetBy("worktree.include", "patterns of files that git ignores and each worktree gets a copy of"),

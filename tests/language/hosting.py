@@ -134,7 +134,11 @@ class HostingStandIn:
         self.on_request(method, split.path)
         with self.lock:
             fault = next(
-                (one for one in self.faults if one.times and one.method == method and re.search(one.path, split.path)),
+                (
+                    one
+                    for one in self.faults
+                    if one.times and one.method == method and re.search(one.path, split.path)
+                ),
                 None,
             )
             if fault:
@@ -144,7 +148,9 @@ class HostingStandIn:
                 return None if fault.cut else Said(fault.status, fault.body, fault.headers)
             return self._right(method, split.path, parse_qs(split.query), headers, body)
 
-    def _right(self, method: str, path: str, query: dict[str, list[str]], headers: dict[str, str], body: Any) -> Said:
+    def _right(
+        self, method: str, path: str, query: dict[str, list[str]], headers: dict[str, str], body: Any
+    ) -> Said:
         if path.startswith("/store/"):
             if "authorization" in headers:
                 return Said(400, {"message": "a signed address takes no further credentials"})
@@ -156,7 +162,11 @@ class HostingStandIn:
         prefix = f"/repos/{SLUG}"
         if self.renamed_to and path.startswith(prefix):
             there = f"{self.address}/repositories/7{path.removeprefix(prefix)}"
-            return Said(307 if method != "GET" else 301, {"message": "Moved Permanently", "url": there}, {"location": there})
+            return Said(
+                307 if method != "GET" else 301,
+                {"message": "Moved Permanently", "url": there},
+                {"location": there},
+            )
         path = path.replace("/repositories/7", prefix, 1)
         if not (path == prefix or path.startswith(f"{prefix}/")):
             return Said(404, {"message": "Not Found"})
@@ -176,9 +186,18 @@ class HostingStandIn:
         yield "POST /pulls", self._open
         yield r"GET /pulls/(\d+)", lambda number, **_: self._one(self.pulls, number)
         yield r"PATCH /pulls/(\d+)", self._change
-        yield r"GET /issues/(\d+)/comments", listed(lambda n: [one for one in self.comments if one["issue"] == int(n)])
-        yield r"GET /pulls/(\d+)/comments", listed(lambda n: [one for one in self.lines if one["pull"] == int(n)])
-        yield r"GET /pulls/(\d+)/reviews", listed(lambda n: [one for one in self.reviews if one["pull"] == int(n)])
+        yield (
+            r"GET /issues/(\d+)/comments",
+            listed(lambda n: [one for one in self.comments if one["issue"] == int(n)]),
+        )
+        yield (
+            r"GET /pulls/(\d+)/comments",
+            listed(lambda n: [one for one in self.lines if one["pull"] == int(n)]),
+        )
+        yield (
+            r"GET /pulls/(\d+)/reviews",
+            listed(lambda n: [one for one in self.reviews if one["pull"] == int(n)]),
+        )
         yield r"POST /issues/(\d+)/comments", self._comment
         yield r"POST /pulls/(\d+)/comments/(\d+)/replies", self._reply
         yield r"POST /pulls/(\d+)/reviews", self._review
@@ -202,7 +221,10 @@ class HostingStandIn:
         found = self.issues.get(int(number)) or self.pulls.get(int(number))
         if not found:
             return Said(404, {"message": "Not Found"})
-        spoken = sum(one.get("issue", one.get("pull")) == int(number) for one in [*self.comments, *self.lines, *self.reviews])
+        spoken = sum(
+            one.get("issue", one.get("pull")) == int(number)
+            for one in [*self.comments, *self.lines, *self.reviews]
+        )
         tag = f'W/"{spoken}-{found["state"]}"'
         if headers.get("if-none-match") == tag:
             return Said(304, None, {"etag": tag})
@@ -215,7 +237,8 @@ class HostingStandIn:
         found = [
             one
             for one in self.pulls.values()
-            if (not branch or (owner == OWNER and one["head"]["ref"] == branch)) and state in {"all", one["state"]}
+            if (not branch or (owner == OWNER and one["head"]["ref"] == branch))
+            and state in {"all", one["state"]}
         ]
         return Said(200, found)
 
@@ -227,7 +250,14 @@ class HostingStandIn:
         if body["head"] not in heads:
             wrong.append({"resource": "PullRequest", "field": "head", "code": "invalid"})
         if len(body.get("body") or "") > LONGEST_BODY:
-            wrong.append({"resource": "PullRequest", "field": "body", "code": "custom", "message": "body is too long (maximum is 65536 characters)"})
+            wrong.append(
+                {
+                    "resource": "PullRequest",
+                    "field": "body",
+                    "code": "custom",
+                    "message": "body is too long (maximum is 65536 characters)",
+                }
+            )
         if not wrong and heads[body["base"]] == heads[body["head"]]:
             message = f"No commits between {body['base']} and {body['head']}"
             wrong.append({"resource": "PullRequest", "code": "custom", "message": message})
@@ -273,7 +303,13 @@ class HostingStandIn:
 
     def _review(self, number: str, *, body: dict[str, Any], **_: object) -> Said:
         if self.pulls[int(number)]["user"]["login"] == ACCOUNT:
-            return Said(422, {"message": "Unprocessable Entity", "errors": ["Can not request changes on your own pull request"]})
+            return Said(
+                422,
+                {
+                    "message": "Unprocessable Entity",
+                    "errors": ["Can not request changes on your own pull request"],
+                },
+            )
         self.review(int(number), ACCOUNT, "CHANGES_REQUESTED", body["body"])
         return Said(200, self.reviews[-1])
 
@@ -292,7 +328,9 @@ class HostingStandIn:
     def _graphql(self, body: dict[str, Any]) -> Said:
         query, given = body["query"], body["variables"]
         if "lastEditedAt" in query:
-            return Said(200, {"data": {"repository": {"issue": {"lastEditedAt": self.edited.get(given["i"])}}}})
+            return Said(
+                200, {"data": {"repository": {"issue": {"lastEditedAt": self.edited.get(given["i"])}}}}
+            )
         found = next((one for one in self.pulls.values() if one["node_id"] == given["id"]), None)
         if not found:
             return Said(200, {"errors": [{"message": "Could not resolve to a node"}]})
@@ -317,10 +355,20 @@ def hosting() -> Iterator[HostingStandIn]:
                 self.close_connection = True
                 return
             is_text = isinstance(said.body, str)
-            data = b"" if said.body is None else said.body.encode() if is_text else json.dumps(said.body).encode()
+            data = (
+                b""
+                if said.body is None
+                else said.body.encode()
+                if is_text
+                else json.dumps(said.body).encode()
+            )
             self.send_response(said.status)
             kind = "text/plain" if is_text else "application/json; charset=utf-8"
-            for name, value in {"content-type": kind, **said.headers, "content-length": str(len(data))}.items():
+            for name, value in {
+                "content-type": kind,
+                **said.headers,
+                "content-length": str(len(data)),
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)

@@ -22,7 +22,9 @@ def test_a_run_id_says_when_and_holds_nothing_that_is_mistaken_for_something_els
 
 
 def test_run_ids_sort_by_time():
-    ids = [run_id_at(MOMENT + timedelta(seconds=seconds)) for seconds in (0, 0.05, 0.9, 1, 60, 3600, 86_400 * 40)]
+    ids = [
+        run_id_at(MOMENT + timedelta(seconds=seconds)) for seconds in (0, 0.05, 0.9, 1, 60, 3600, 86_400 * 40)
+    ]
     assert ids == sorted(ids)
 
 

@@ -162,7 +162,7 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
     repository = await find_repository(request.folder)
-    settings, surroundings = _settings(request, repository.root, surroundings)
+    settings, surroundings = _settings(request, request.configured_in or repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -201,10 +201,13 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
             *sandbox_lines(settings, choice, registries, surroundings.environ),
             *notes_on(settings.outward),
             *filter(None, [exposed]),
+            *request.notes,
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
         confined=_confined(surroundings, choice, exposed, registries),
+        issue=request.issue,
+        follows=request.follows,
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:

@@ -58,10 +58,17 @@ class EndReport(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """A request for `sq run`. `flags` are settings: key → (the flag's name, its value)."""
+    """A request for `sq run`. `flags` are settings: key → (the flag's name, its value).
+
+    `issue`, `follows`: as in `RunStarted`. `notes` are said at the start, beside those of the run.
+    """
 
     spec: Path
     folder: Path
+    issue: str = ""
+    follows: str = ""
+    notes: tuple[str, ...] = ()
+    configured_in: Path | None = None  # the checkout whose settings count, if it is not that of `folder`
     flags: Flags = field(default_factory=dict)
     allow_dirty: bool = False
     edit_dirty: bool = False
@@ -125,7 +132,7 @@ class RunEnvironment:
         for name in names:
             os.environ.pop(name, None)
         left = {name: value for name, value in self.environ.items() if name not in values}
-        return replace(self, environ=left, addresses=values, known=known_in(values))
+        return replace(self, environ=left, addresses=values, known=(*self.known, *known_in(values)))
 
     def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
         """Return how agents could read the API key, and the remedy, or ""."""

@@ -13,7 +13,10 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
 @click.option(
-    "--spec", type=click.Path(path_type=Path), required=True, help="Markdown file with the spec of the work."
+    "--spec",
+    type=click.Path(allow_dash=True),
+    required=True,
+    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
 )
 @flags.settings(
     effort="NAME",
@@ -51,7 +54,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 @options.verbose
 @options.quiet
 def command(
-    spec: Path,
+    spec: str,
     models: dict[str, str],
     allow_dirty: bool,
     edit_dirty: bool,
@@ -73,9 +76,13 @@ def command(
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+    from orchestrator.cli.runs.specs import taken_over
 
+    found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
-        spec=spec.absolute(),
+        spec=found.file,
+        issue=found.issue,
+        notes=found.notes,
         folder=Path.cwd(),
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         allow_dirty=allow_dirty,
@@ -85,7 +92,9 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
-    given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+    given = RunEnvironment(
+        look=look, end_report=FilesAtEnd(), transport=options.transport(), known=found.known
+    )
     return run_new(request, given).exit_code
 
 

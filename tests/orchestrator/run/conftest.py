@@ -4,18 +4,21 @@ Tests marked `claude` start the real Claude Code. The others are about sq's deci
 (`language.scripted_claude`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner, Result
+from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse
 from language.scripted_claude import ScriptedClaude
 
 from agents.session.exchange import OpenTransport
 from agents.session.sdks import import_sdks
+from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
@@ -104,3 +107,35 @@ def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> 
 def done(outcome: Outcome, folder: Path, capsys: pytest.CaptureFixture[str]) -> Done:
     with JournalReader(folder) as journal:
         return Done(outcome, folder, journal.read(), capsys.readouterr().out)
+
+
+@pytest.fixture
+def service(repository: Path, tmp_path: Path, shell: Callable[..., str]) -> Iterator[HostingStandIn]:
+    """The service, with a real repository behind it that the checkout calls by the service's address."""
+    bare = tmp_path / "hosted.git"
+    shell(tmp_path, "git", "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
+    shell(repository, "git", "remote", "add", "origin", f"https://github.com/{SLUG}.git")
+    shell(repository, "git", "config", f"url.{bare}.insteadOf", f"https://github.com/{SLUG}.git")
+    shell(repository, "git", "push", "--quiet", "origin", "main")
+    with hosting() as running:
+        running.branches = lambda: {
+            name.removeprefix("refs/heads/"): commit
+            for commit, name in (
+                line.split() for line in shell(bare, "git", "show-ref", "--heads").splitlines()
+            )
+        }
+        yield running
+
+
+@pytest.fixture
+def pr(service: HostingStandIn, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Call a command of sq as a user with a token would."""
+
+    def run(*arguments: str, token: str | None = TOKEN) -> Result:
+        monkeypatch.chdir(repository)
+        monkeypatch.setenv("GITHUB_API_URL", service.address)
+        if token:
+            monkeypatch.setenv("GITHUB_TOKEN", token)
+        return CliRunner().invoke(cli, list(arguments))
+
+    return run

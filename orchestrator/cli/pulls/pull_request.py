@@ -11,6 +11,7 @@ from orchestrator.views.screen import say, say_document
 
 if TYPE_CHECKING:
     from orchestrator.hosting.handing_over import HandedOver, Offer
+    from orchestrator.hosting.token import Token
 
 
 @click.command("pr", short_help="Hand the work of a run over as a pull request.")
@@ -53,7 +54,12 @@ def command(
 
 
 async def hand_over_run(
-    folder: Path, base: str = "", draft: bool = False, closes: bool = False, no_push: bool = False
+    folder: Path,
+    base: str = "",
+    draft: bool = False,
+    closes: bool = False,
+    no_push: bool = False,
+    token: "Token | None" = None,
 ) -> "HandedOver":
     """Push the work of a run and open or change its pull request. The journal keeps which one it is.
 
@@ -84,7 +90,7 @@ async def hand_over_run(
     repository = Path(view.started.repository)
     remote = await find_remote(repository, view.started.base_branch, os.environ)
     address = api_address(remote.repository.host, os.environ)
-    token = take_token(remote.repository.host)
+    token = token or take_token(remote.repository.host)
     surroundings = RunEnvironment(known=token.known)
     async with Service.at(address, token, agent=f"sq/{sq_version()}") as service:
         github = GitHub(service=service, repository=remote.repository)

@@ -1,0 +1,378 @@
+"""The rounds of `sq follow`: read what is asked, run on the branch of the pull request, push, answer.
+
+Every step looks first for what it would do, so that it can be repeated after any interruption.
+"""
+
+import json
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from agents.session.exchange import OpenTransport
+from orchestrator.cli.pulls.pull_request import hand_over_run
+from orchestrator.cli.runs.compose import run_again, run_new
+from orchestrator.cli.runs.reported import FilesAtEnd
+from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.cli.runs.specs import kept_spec
+from orchestrator.cli.version import sq_version
+from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.repository import find_repository
+from orchestrator.git.workspace import run_branch
+from orchestrator.hosting.asked import (
+    Asked,
+    Conversation,
+    Told,
+    answers_mark,
+    conversation,
+    points_in,
+    round_in,
+    round_spec,
+    told_in,
+)
+from orchestrator.hosting.github import GitHub, PullRequest
+from orchestrator.hosting.pushing import as_pusher
+from orchestrator.hosting.refusals import UnsureError
+from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
+from orchestrator.hosting.service import Service
+from orchestrator.hosting.token import Token, take_token
+from orchestrator.views.report.formats.sections import code
+from orchestrator.views.run.look import Look
+from orchestrator.views.screen import say
+from state.errors import GitError, UsageError
+from state.hidden import visible
+from state.journal.events import PullRequestMade, RunStarted, SignalReceived
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.journal.view import RunView
+from state.outcome import Outcome
+from state.paths import StateFolder, worktree_root
+from state.settings.config import load_config
+from state.settings.sources import Flags
+from state.words import decision_line
+
+_PAUSE_S, _LONGEST_PAUSE_S = 30.0, 300.0
+_TASK_COMPLETE = "task_complete"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following:
+    """What was asked of `sq follow`. `watch_s`: how long to go on looking, 0 for one look."""
+
+    named: str
+    checkout: Path
+    state: Path
+    look: Look
+    flags: Flags
+    rehearse: Path | None
+    transport: OpenTransport | None
+    watch_s: float
+    environ: MutableMapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where the pull request is: its checkout, remote, token, address of the service."""
+
+    root: Path
+    remote: Remote
+    token: Token
+    address: str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Before:
+    """The runs on a pull request before: the first one's id, and the newest one's folder and view."""
+
+    origin: str
+    folder: Path
+    view: RunView
+    made: PullRequestMade
+
+
+def follow(asked: Following) -> Outcome:
+    """Work on a pull request until nothing is asked for, a limit is reached, or a person takes it up.
+
+    Raises:
+        UsageError: it is no pull request of a run of this state folder.
+        SqError: the service or the remote refused.
+    """
+    place = anyio.run(_placed, asked)
+    rounds = load_config(place.root, asked.environ).settings.follow_rounds
+    until, etag, pause = time.monotonic() + asked.watch_s, "", _PAUSE_S
+    outcome = Outcome.COMPLETE
+    while True:
+        before = _before(asked.state, place)
+        look = anyio.run(_looked, place, before)
+        if look.over:
+            say(f"pull request #{place.number}: {look.over}")
+            return Outcome.STUCK if look.is_open_question else outcome
+        if look.talk.asked:
+            if look.talk.rounds >= rounds:
+                say(
+                    f"pull request #{place.number}: {len(look.talk.asked)} point(s) are open after {rounds} round(s) "
+                    "(follow.rounds), so a person goes on"
+                )
+                return Outcome.STUCK
+            outcome = _round(asked, place, before, look)
+            if outcome in {Outcome.LIMIT, Outcome.INTERRUPTED, Outcome.FAILED}:
+                return outcome
+            continue
+        if not asked.watch_s:
+            waiting = f", {look.talk.waiting} check(s) are under way" if look.talk.waiting else ""
+            say(f"pull request #{place.number}: nothing is asked for{waiting}")
+            return outcome
+        etag, pause, over = anyio.run(_wait, place, etag, pause, until)
+        if over:
+            say(f"pull request #{place.number}: watched until now, and it is open")
+            return outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    pull_request: PullRequest
+    talk: Conversation
+    over: str = ""
+    is_open_question: bool = False
+
+
+async def _placed(asked: Following) -> _Place:
+    repository = await find_repository(asked.checkout)
+    remote = await find_remote(repository.root, repository.branch, asked.environ)
+    named = numbered(asked.named, remote.repository)
+    if named.repository != remote.repository:
+        raise UsageError(
+            f"{named} is in another repository than this checkout ({remote.repository.slug}): go to a checkout of it"
+        )
+    address = api_address(remote.repository.host, asked.environ)
+    token = take_token(remote.repository.host, asked.environ)
+    return _Place(root=repository.root, remote=remote, token=token, address=address, number=named.number)
+
+
+def _before(state: Path, place: _Place) -> _Before:
+    """Return the runs of the state folder on this pull request.
+
+    Raises:
+        UsageError: none made it.
+    """
+    folder = StateFolder(state)
+    origin, made = "", None
+    newest: Path | None = None
+    for run_id in folder.run_ids():
+        with JournalReader(folder.runs / run_id) as journal:
+            events = [one.event for one in journal.read(only=(RunStarted, PullRequestMade))]
+        started = next((one for one in events if isinstance(one, RunStarted)), None)
+        ours = [
+            one
+            for one in events
+            if isinstance(one, PullRequestMade)
+            and (one.repository, one.number) == (place.remote.repository.slug, place.number)
+        ]
+        if started and (ours or (origin and started.follows == origin)):
+            origin, newest = origin or started.follows or run_id, folder.runs / run_id
+            made = ours[-1] if ours else made
+    if not (newest and made):
+        raise UsageError(
+            f"pull request #{place.number} was made by no run in {state}, so there is no plan to build on. Name the state "
+            "folder of its run with --state-dir"
+        )
+    with JournalReader(newest) as journal:
+        view = fold(journal.read())
+    return _Before(origin=origin, folder=newest, view=view, made=made)
+
+
+async def _looked(place: _Place, before: _Before) -> _Look:
+    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
+        github = GitHub(service=service, repository=place.remote.repository)
+        pull_request = await github.pull_request(place.number)
+        talk = await conversation(github, pull_request)
+    for one in talk.others:
+        say(f"{one.author} may not write here, so this is only shown ({one.url}): {visible(one.text[:300])}")
+    over, is_open_question = "", False
+    if pull_request.merged or pull_request.state != "open":
+        over = "it is merged" if pull_request.merged else "it is closed"
+    elif pull_request.head not in {before.made.commit, before.view.whole.commit}:
+        over = f"somebody else has pushed {pull_request.head[:10]} to {pull_request.head_branch}, so sq leaves it to them"
+        is_open_question = bool(talk.asked)
+    return _Look(pull_request=pull_request, talk=talk, over=over, is_open_question=is_open_question)
+
+
+async def _wait(place: _Place, etag: str, pause: float, until: float) -> tuple[str, float, bool]:
+    """Wait until something changed. The service's own hints say how long each pause is."""
+    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
+        github = GitHub(service=service, repository=place.remote.repository)
+        while time.monotonic() < until:
+            etag_now, hint, changed = await github.changed_since(place.number, etag)
+            if changed and etag:
+                return etag_now, _PAUSE_S, False
+            etag = etag_now
+            pull_request = await github.pull_request(place.number)
+            failed, _ = await github.failed_checks(pull_request.head)
+            if failed or pull_request.state != "open":
+                talk = await conversation(github, pull_request)
+                if talk.asked or pull_request.state != "open":
+                    return etag, _PAUSE_S, False
+            await anyio.sleep(min(hint or pause, max(0.0, until - time.monotonic())))
+            pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+    return etag, pause, True
+
+
+def _round(asked: Following, place: _Place, before: _Before, look: _Look) -> Outcome:
+    """Run once on what is asked, push, bring the pull request up to date, and answer.
+
+    A round that was interrupted, or not answered to its end, is gone on with.
+    """
+    around = RunEnvironment(
+        look=asked.look, end_report=FilesAtEnd(), transport=asked.transport, known=place.token.known
+    )
+    started, ended = before.view.started, before.view.ended
+    begun = points_in(started.spec_text) if started and started.follows else []
+    folder = before.folder
+    if not any(one.key in begun for one in look.talk.asked):
+        checkout = anyio.run(_checked_out, place, before, look.pull_request)
+        outcome = run_new(_request(asked, place, before, look, checkout), around)
+        folder = StateFolder(asked.state).find(None)
+    elif ended and not ended.resumable:
+        outcome = ended.outcome
+    else:
+        outcome = run_again(folder, around)
+    with JournalReader(folder) as journal:
+        view = fold(journal.read())
+    if view.ended is None:
+        return outcome
+    if view.whole.tree:
+        anyio.run(hand_over_run, folder, "", False, False, False, place.token)
+    anyio.run(_answered, place, view, folder, look)
+    anyio.run(_tidied, place, before)
+    return outcome
+
+
+def _outcome_of(view: RunView) -> Outcome:
+    return view.ended.outcome if view.ended else Outcome.INTERRUPTED
+
+
+def _request(asked: Following, place: _Place, before: _Before, look: _Look, checkout: Path) -> RunRequest:
+    """Return the run of a round: on the branch, with the settings and the decisions of the runs before."""
+    view = before.view
+    first = _first_spec(asked.state, before)
+    decisions = [decision_line(answer) for _, answer in view.decided()]
+    round_ = look.talk.rounds + 1
+    tasks = [task.task.title for task in view.tasks.values()]
+    text = round_spec(first, decisions, tasks, look.talk.asked, place.number, round_)
+    spec = kept_spec(asked.state, f"pull-{place.number}-round-{round_}", text.encode())
+    kept: dict[str, tuple[str, object]] = {}
+    if view.settings:
+        kept["effort"] = ("--effort", view.settings.effort.name)
+        kept["verify"] = ("--verify", view.settings.verify)
+    return RunRequest(
+        spec=spec,
+        folder=checkout,
+        follows=before.origin,
+        issue=view.started.issue if view.started else "",
+        notes=(f"round {round_} of pull request #{place.number}: {len(look.talk.asked)} point(s)",),
+        flags={**kept, **asked.flags},
+        rehearse=asked.rehearse,
+        state_dir=asked.state,
+        configured_in=place.root,
+    )
+
+
+def _first_spec(state: Path, before: _Before) -> str:
+    with JournalReader(StateFolder(state).runs / before.origin) as journal:
+        started = journal.read(only=(RunStarted,))[0].event
+    return started.spec_text if isinstance(started, RunStarted) else ""
+
+
+async def _checked_out(place: _Place, before: _Before, pull_request: PullRequest) -> Path:
+    """Return a worktree of the branch of the pull request, at its newest commit.
+
+    Raises:
+        UsageError: the branch here holds work that is not in the pull request.
+    """
+    branch = run_branch(before.origin)
+    reference = f"refs/heads/{branch}"
+    settings, environment = as_pusher(place.remote, place.token)
+    await git(
+        place.root, "fetch", "--no-tags", "--quiet", place.remote.name, reference,
+        settings=settings, environment=environment,
+    )  # fmt: skip
+    folder = worktree_root(place.root, f"{before.origin}-follow")
+    await git(place.root, "worktree", "prune")
+    try:
+        here = await git(place.root, "rev-parse", "--verify", "--quiet", reference)
+    except GitError:
+        here = ""
+    if here and not await git_succeeds(place.root, "merge-base", "--is-ancestor", here, pull_request.head):
+        raise UsageError(
+            f"the branch {branch} here holds commits that pull request #{place.number} does not have. Push them, or remove "
+            f"the branch with `git branch -D {branch}`"
+        )
+    if folder.is_dir():
+        await git(folder, "merge", "--ff-only", "--quiet", pull_request.head)
+        return folder
+    await git(place.root, "update-ref", reference, pull_request.head)
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    await git(place.root, "worktree", "add", "--quiet", str(folder), branch)
+    return folder
+
+
+async def _tidied(place: _Place, before: _Before) -> None:
+    """Remove the worktree of the branch. What is uncommitted in it keeps it."""
+    folder = worktree_root(place.root, f"{before.origin}-follow")
+    if folder.is_dir():
+        await git_succeeds(place.root, "worktree", "remove", str(folder))
+
+
+async def _answered(place: _Place, view: RunView, folder: Path, look: _Look) -> None:
+    """Answer each point that has no answer yet. Where no answer of the service comes, it is looked for."""
+    told = _told(folder)
+    spec = view.started.spec_text if view.started else ""
+    points, round_ = points_in(spec), round_in(spec)
+    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
+        github = GitHub(service=service, repository=place.remote.repository)
+        for one in (one for one in look.talk.asked if one.key in points):
+            text = answers_mark(one.key, round_) + _answer(view, one, told.get(1 + points.index(one.key)))
+            for _ in range(3):
+                try:
+                    await github.answer(place.number, one.remark, text)
+                except UnsureError:
+                    now = await conversation(github, look.pull_request)
+                    if one.key not in now.answered:
+                        continue
+                break
+
+
+def _told(folder: Path) -> dict[int, Told]:
+    with JournalReader(folder) as journal:
+        signals = [one.event for one in journal.read(only=(SignalReceived,))]
+    notes = (
+        str(json.loads(one.payload).get("notes") or "")
+        for one in signals
+        if isinstance(one, SignalReceived) and one.name.endswith(_TASK_COMPLETE)
+    )
+    found: dict[int, Told] = {}
+    for one in notes:
+        found |= told_in(one)
+    return found
+
+
+def _answer(view: RunView, asked: Asked, told: Told | None) -> str:
+    """Return the answer to a point. Words of agents stand in code spans."""
+    run_id = view.started.run_id if view.started else ""
+    outcome = _outcome_of(view)
+    cause = f": {code(view.ended.cause)}" if view.ended and view.ended.cause else ""
+    about = f"\n\nAbout {asked.url}" if asked.remark is None or asked.remark.kind != "line" else ""
+    end = f"\n\n<sub>Run {run_id} ended {outcome}{cause}.</sub>{about}\n"
+    words = f" {code(told.words)}" if told and told.words else ""
+    if not view.whole.tree:
+        return f"Nothing was changed.{words}{end}"
+    if told is None:
+        return (
+            f"Not answered by the Worker. The newest commit of this round is {view.whole.commit[:10]}.{end}"
+        )
+    if told.changed:
+        return f"Changed, up to commit {view.whole.commit[:10]}:{words or ' see there.'}{end}"
+    return f"Not changed. The reason:{words or ' none was given.'}{end}"

@@ -1,0 +1,160 @@
+"""`sq follow` on real runs: what readers and checks ask for becomes points of a run, and each is answered once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from language.hosting import ACCOUNT, TOKEN, HostingStandIn
+from language.scripted import Rehearse, passes, plans, signals, whole_run, writes
+from language.scripted_claude import ScriptedClaude
+
+from orchestrator.cli.main import cli
+from orchestrator.hosting.asked import failing_part, points_in, told_in
+from state.outcome import Outcome
+
+Shell = Callable[..., str]
+
+
+def notes(*lines: str) -> dict[str, Any]:
+    return signals("task_complete", summary="Done.", tests="All pass.", notes="\n".join(lines))
+
+
+@pytest.fixture
+def follow(
+    service: HostingStandIn, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Call `sq follow` with callers of a scenario for its next run."""
+
+    def run(*arguments: str, **callers: Any) -> Result:
+        monkeypatch.chdir(repository)
+        monkeypatch.setenv("GITHUB_API_URL", service.address)
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        scenario = tmp_path / "round.yaml"
+        played = {**whole_run(), **callers}
+        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a round", "callers": played}))
+        words = ["follow", *arguments, "--rehearse", str(scenario), "--plain"]
+        return CliRunner().invoke(cli, words, obj=ScriptedClaude, standalone_mode=False)
+
+    return run
+
+
+@pytest.fixture
+def number(service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result]) -> int:
+    """A pull request of a finished run."""
+    done = rehearse(whole_run(), verify=("grep -q line notes.txt",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert pr("pr").exit_code == 0
+    (found,) = service.pulls
+    return found
+
+
+def answers_of(service: HostingStandIn) -> list[str]:
+    said = [*service.comments, *service.lines]
+    return [one["body"] for one in said if one["user"]["login"] == ACCOUNT]
+
+
+def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_reason(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    line = service.say_on_line(number, "maintainer", "notes.txt", 1, "Name the @author here, fixes #7.")
+    service.say(number, "owner", "This file is not needed.")
+    service.say(number, "visitor", "Delete everything!")
+    before = service.pulls[number]["head"]["sha"]
+    service.fail_check(
+        before, "lint", log="2026-01-01T00:00:00.1Z fine\n2026-01-01T00:00:01.1Z ##[error]E501 long\n"
+    )
+    result = follow(
+        str(number),
+        **{
+            "planner/plan/1": [plans("points")],
+            "worker/points/1": [
+                writes("notes.txt", "A line by its author.\n"),
+                notes(
+                    "F1 changed: the author @owner stands there",
+                    "F2 not changed: the spec asks for it",
+                    "F3 changed: shorter",
+                ),
+            ],
+            "reviewer/points/*": [passes()],
+        },
+    )
+    assert result.return_value == 0, result.output + repr(result.exception)
+    assert "visitor may not write here" in result.output
+    heads = service.branches()
+    head = service.pulls[number]["head"]["ref"]
+    assert heads[head] != before
+    service.pulls[number]["head"]["sha"] = heads[head]
+    told = answers_of(service)
+    assert len(told) == 3
+    (changed,) = [one["body"] for one in service.lines if one.get("in_reply_to_id") == line]
+    assert f"Changed, up to commit {heads[head][:10]}" in changed
+    assert "`the author @owner stands there`" in changed
+    (refused,) = [one for one in told if "Not changed" in one]
+    assert "`the spec asks for it`" in refused
+    assert "<!-- sq:run=" in service.pulls[number]["body"]
+
+    again = follow(str(number))
+    assert again.return_value == 0, again.output
+    assert "nothing is asked for" in again.output
+    assert len(answers_of(service)) == 3
+
+
+def test_it_stops_when_a_person_has_pushed(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    service.say(number, "owner", "Change this.")
+    service.pulls[number]["head"]["sha"] = "1" * 40
+    result = follow(str(number))
+    assert result.return_value == 3
+    assert "somebody else has pushed" in result.output
+    assert answers_of(service) == []
+
+
+@pytest.mark.parametrize("state", ["merged", "closed"])
+def test_a_pull_request_that_is_over_ends_it(
+    service: HostingStandIn, follow: Callable[..., Result], number: int, state: str
+) -> None:
+    service.pulls[number]["state"] = "closed"
+    service.pulls[number]["merged_at"] = "2026-01-01T00:00:00Z" if state == "merged" else None
+    result = follow(str(number))
+    assert result.return_value == 0
+    assert f"it is {state}" in result.output
+
+
+def test_after_the_last_round_a_person_goes_on(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    service.say(number, ACCOUNT, "<!-- sq:answers=comment-1 -->\n<!-- sq:round=3 -->\nChanged.")
+    service.say(number, "owner", "And again.")
+    result = follow(str(number))
+    assert result.return_value == 3
+    assert "after 3 round(s)" in result.output
+
+
+def test_a_number_that_no_run_made_is_refused(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    result = follow(str(number + 1))
+    assert "was made by no run" in str(result.exception)
+
+
+def test_of_a_log_the_failing_part_is_shown() -> None:
+    log = "".join(f"2026-01-01T00:00:00.000Z step {n}\n" for n in range(500))
+    shown = failing_part(log + "2026-01-01T00:00:00.000Z \x1b[31mFAILED tests/test_a.py\x1b[0m\n" + log)
+    assert "FAILED tests/test_a.py" in shown
+    assert "2026-01-01" not in shown
+    assert "\x1b" not in shown
+    assert "step 499" in failing_part(log)
+
+
+def test_notes_say_what_became_of_each_point() -> None:
+    found = told_in("F1 changed: a\n- `F2` not changed: because\n* **F3** changed\nnothing\nF10: what")
+    assert {place: one.changed for place, one in found.items()} == {1: True, 2: False, 3: True}
+    assert found[2].words == "because"
+
+
+def test_keys_of_points_come_from_sq_alone() -> None:
+    assert points_in("> <!-- sq:point=comment-1 -->\n<!-- sq:point=line-2 -->\n") == ["line-2"]

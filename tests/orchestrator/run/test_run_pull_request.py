@@ -1,0 +1,195 @@
+"""`sq pr` after whole runs: one pull request a run on a stand-in of the service, with real git behind it."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from language.hosting import ACCOUNT, SLUG, TOKEN, Fault, HostingStandIn
+from language.scripted import Done, Rehearse, plans, whole_run
+
+from state.journal import events as e
+from state.journal.store import JournalReader
+from state.outcome import Outcome
+
+Shell = Callable[..., str]
+
+
+def finished(rehearse: Rehearse, **more: Any) -> Done:
+    done = rehearse(whole_run(**more), verify=("grep -q line notes.txt",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    return done
+
+
+def events_of(done: Done) -> list[Any]:
+    with JournalReader(done.folder) as journal:
+        return [stored.event for stored in journal.read()]
+
+
+def error(result: Result) -> str:
+    assert result.exception is not None, result.output
+    return str(result.exception)
+
+
+def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], repository: Path
+) -> None:
+    done = finished(rehearse)
+    result = pr("pr")
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    ((number, made),) = service.pulls.items()
+    assert f"pull request #{number} opened" in result.output
+    assert made["url" if "url" in made else "html_url"] in result.output
+    run_id = done.view.started.run_id
+    assert made["body"].startswith(f"<!-- sq:run={run_id} -->")
+    assert made["base"]["ref"] == "main"
+    assert service.branches()[f"sq/{run_id}"] == done.view.whole.commit
+    (event,) = [one for one in events_of(done) if isinstance(one, e.PullRequestMade)]
+    assert (event.number, event.repository, event.is_new) == (number, SLUG, True)
+
+    written = len(service.requests)
+    assert "already up to date" in pr("pr").output
+    assert not [one for one in service.requests[written:] if one[0] != "GET"]
+    assert len([one for one in events_of(done) if isinstance(one, e.PullRequestMade)]) == 1
+
+    made["title"] = "[unverified] My own words"
+    made["body"] = "Look, please.\n\n" + made["body"] + "\nMy notes.\n"
+    assert "brought up to date" in pr("pr").output
+    assert "My own words" in made["title"]
+    assert made["body"].startswith("Look, please.")
+    assert made["body"].endswith("My notes.\n")
+    assert list(service.pulls) == [number]
+
+
+def test_unverified_work_is_a_draft_whose_title_says_so_and_becomes_ready_when_it_is_complete(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], resume: Callable[..., Done]
+) -> None:
+    done = rehearse(whole_run())
+    assert done.outcome is Outcome.UNVERIFIED
+    assert pr("pr").exit_code == 0
+    ((_, made),) = service.pulls.items()
+    assert made["draft"]
+    assert made["title"].startswith("[unverified] Notes")
+    again = resume(done, verify=("grep -q line notes.txt",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+    assert pr("pr").exit_code == 0
+    assert not made["title"].startswith("[unverified]")
+
+
+@pytest.mark.parametrize(
+    "kind", ["no token", "wrong token", "closed", "merged", "somebody's", "another base"]
+)
+def test_what_stands_in_the_way_is_said_with_what_to_do_and_nothing_is_half_done(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], kind: str
+) -> None:
+    done = finished(rehearse)
+    branch = f"sq/{done.view.started.run_id}"
+    if kind == "no token":
+        result = pr("pr", token=None)
+        assert "GITHUB_TOKEN" in error(result)
+        assert "gh auth login" in error(result)
+        assert service.requests == []
+        assert branch not in service.branches()
+        return
+    if kind == "wrong token":
+        assert "the token is not accepted" in error(pr("pr", token="ghp_" + "x" * 36))
+        return
+    if kind == "another base":
+        assert "Push it, or name another with --base" in error(pr("pr", "--base", "develop"))
+        assert not service.pulls
+        return
+    assert pr("pr").exit_code == 0
+    ((number, made),) = service.pulls.items()
+    before = dict(made)
+    if kind == "somebody's":
+        made["body"] = before["body"] = "My text."
+        assert "lacks sq's mark" in error(pr("pr"))
+    else:
+        made["state"] = before["state"] = "closed"
+        made["merged_at"] = before["merged_at"] = "2026-01-01T00:00:00Z" if kind == "merged" else None
+        assert f"#{number} of run {done.view.started.run_id} is {kind}" in error(pr("pr"))
+    assert made == before
+    assert len(service.pulls) == 1
+
+
+def test_a_branch_that_somebody_pushed_to_is_never_overwritten(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], repository: Path, shell: Shell
+) -> None:
+    done = finished(rehearse)
+    branch = f"sq/{done.view.started.run_id}"
+    shell(repository, "git", "checkout", "--quiet", "-b", "theirs", "HEAD^")
+    shell(repository, "git", "commit", "--quiet", "--allow-empty", "-m", "Theirs")
+    shell(repository, "git", "push", "--quiet", "origin", f"theirs:refs/heads/{branch}")
+    theirs = service.branches()[branch]
+    assert "sq never overwrites work" in error(pr("pr"))
+    assert service.branches()[branch] == theirs
+    assert not service.pulls
+
+
+def test_print_shows_title_and_text_and_sends_nothing(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result]
+) -> None:
+    done = finished(rehearse)
+    result = pr("pr", "--print", token=None)
+    assert result.exit_code == 0
+    assert (
+        result.output.splitlines()[0] == "[rehearsal] Notes (complete)"
+        or "Notes" in result.output.splitlines()[0]
+    )
+    assert f"<!-- sq:run={done.view.started.run_id} -->" in result.output
+    assert service.requests == []
+    assert f"sq/{done.view.started.run_id}" not in service.branches()
+
+
+def test_without_push_the_branch_has_to_be_there(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result]
+) -> None:
+    finished(rehearse)
+    assert "Leave --no-push out" in error(pr("pr", "--no-push"))
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_an_answer_that_never_comes_leads_to_one_pull_request(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], done: bool
+) -> None:
+    finished(rehearse)
+    service.faults.append(Fault("POST", "/pulls$", cut=True, done=done))
+    assert pr("pr").exit_code == 0
+    assert len(service.pulls) == 1
+
+
+def test_commits_say_what_they_are_for_and_words_of_agents_in_them_do_nothing(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], repository: Path, shell: Shell
+) -> None:
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tasks"][0]["title"] = (
+        "Fixes #1, closes acme/shop#2 @owner [skip ci]\n\nSq-Run: other"
+    )
+    done = rehearse({**whole_run(), "planner/plan/1": [plan]}, verify=("grep -q line notes.txt",))
+    assert done.outcome is Outcome.COMPLETE
+    commits = shell(repository, "git", "log", "--format=%B", f"{done.view.started.base_commit}..main")
+    assert not re.search(r"#\d|@\w|\[skip", commits)
+    run_id = done.view.started.run_id
+    assert {line for line in commits.splitlines() if line.startswith("Sq-Run")} == {f"Sq-Run: {run_id}"}
+    assert "Sq-Criteria: c-1" in commits
+    told = pr("report", "--from-commits", "main", token=None)
+    assert told.exit_code == 0, told.output + repr(told.exception)
+    assert run_id in told.output
+    assert "c-1" in told.output
+    assert shell(repository, "git", "rev-parse", "--short=10", "main") in told.output
+
+
+def test_the_token_is_nowhere_but_in_requests(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], repository: Path, tmp_path: Path
+) -> None:
+    done = finished(rehearse)
+    assert pr("pr").exit_code == 0
+    assert "GITHUB_TOKEN" not in os.environ
+    assert all(seen.get("authorization") == f"Bearer {TOKEN}" for seen in service.headers_seen)
+    places = [one for one in (*tmp_path.rglob("*"), *done.folder.rglob("*")) if one.is_file()]
+    assert places
+    assert not [one for one in places if TOKEN.encode() in one.read_bytes()]
+    assert ACCOUNT not in (done.folder / "report.html").read_text()
