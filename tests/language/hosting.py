@@ -68,6 +68,7 @@ class HostingStandIn:
         self.has_drafts = True
         self.renamed_to = ""
         self.on_request: Callable[[str, str], None] = lambda _method, _path: None
+        self.on_done: Callable[[str, str], None] = lambda _method, _path: None
         self._number = 100
 
     # --- what a test puts there ------------------------------------------------------------------------------
@@ -146,7 +147,9 @@ class HostingStandIn:
                 if fault.done:
                     self._right(method, split.path, parse_qs(split.query), headers, body)
                 return None if fault.cut else Said(fault.status, fault.body, fault.headers)
-            return self._right(method, split.path, parse_qs(split.query), headers, body)
+            said = self._right(method, split.path, parse_qs(split.query), headers, body)
+        self.on_done(method, split.path)
+        return said
 
     def _right(
         self, method: str, path: str, query: dict[str, list[str]], headers: dict[str, str], body: Any
@@ -338,6 +341,13 @@ class HostingStandIn:
         return Said(200, {"data": {}})
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Clients that are killed in mid-request are what some tests are about."""
+
+
 @contextmanager
 def hosting() -> Iterator[HostingStandIn]:
     """Serve the stand-in on loopback."""
@@ -378,8 +388,7 @@ def hosting() -> Iterator[HostingStandIn]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     service.address = f"http://127.0.0.1:{server.server_address[1]}"

@@ -78,6 +78,7 @@ async def hand_over_run(
     from orchestrator.hosting.remote import api_address, find_remote
     from orchestrator.hosting.service import Service
     from orchestrator.hosting.token import take_token
+    from orchestrator.views.report.reading import repository_of
     from state.errors import UsageError
     from state.journal.events import PullRequestMade
     from state.journal.fold.fold import fold
@@ -87,7 +88,7 @@ async def hand_over_run(
         view = fold(reader.read())
     if view.started is None:
         raise UsageError(f"run {folder.name} was killed before it began, so there is no work to hand over")
-    repository = Path(view.started.repository)
+    repository = repository_of(view.started, folder)
     remote = await find_remote(repository, view.started.base_branch, os.environ)
     address = api_address(remote.repository.host, os.environ)
     token = token or take_token(remote.repository.host)

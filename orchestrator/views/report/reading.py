@@ -14,7 +14,7 @@ from orchestrator.views.models.work import WorkChanges, read_work, recorded_work
 from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import IndexRow, ReportContents
 from orchestrator.views.words import short
-from state.journal.events import MessageReceived, Stored
+from state.journal.events import MessageReceived, RunStarted, Stored
 from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 
@@ -73,13 +73,19 @@ async def read_run(
     now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
     asked = partial(is_active, folder) if active is None else lambda: bool(active)
     standing = summary_of(view, folder.name, is_active=asked, now=now).standing
-    repository = Path(view.started.repository) if view.started else None
+    repository = repository_of(view.started, folder) if view.started else None
     if repository and repository.is_dir():
         works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
     else:
         gone = "the repository is gone"
         works = tuple(replace(work, problem=gone) for work in recorded_work(view))
     return RunRead(story, folder.name, standing, works)
+
+
+def repository_of(started: RunStarted, folder: Path) -> Path:
+    """Return the checkout of a run. That of a round of `sq follow` is gone afterwards: its repository stays."""
+    checkout, around = Path(started.repository), folder.parents[2]
+    return around if started.follows and not checkout.is_dir() and (around / ".git").exists() else checkout
 
 
 _SHOWN = 160  # characters of a row of the index
