@@ -107,6 +107,19 @@ class DependenciesAdded:
     more: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionsRead:
+    """The project's instruction files that agents are given. `remarks` say what of them is missing."""
+
+    files: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The files and what is missing, in lines for people."""
+        return [f"agents read the project's instructions: {', '.join(self.files)}", *self.remarks]
+
+
 RunEvent = (
     RunStarted
     | RunResumed
@@ -116,6 +129,7 @@ RunEvent = (
     | NoticeSent
     | HostsUsed
     | DependenciesAdded
+    | InstructionsRead
 )
 
 

@@ -203,6 +203,8 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             view.ended, view.clock.ended_seq = event, stored.seq
         case e.NoticeSent():
             view.notices[event.of_seq, event.to] = event
+        case e.InstructionsRead():
+            view.context.instructions = event
         case e.HostsUsed() | e.DependenciesAdded():
             pass  # the report reads the events
         case _:
