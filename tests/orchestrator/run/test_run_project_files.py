@@ -2,16 +2,34 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from language.scripted import Rehearse, call, completes, issue, passes, rules, says, whole_run, writes
+from language.scripted import (
+    Done,
+    Rehearse,
+    call,
+    completes,
+    issue,
+    passes,
+    rules,
+    says,
+    signals,
+    whole_run,
+    writes,
+)
 
+from agents.process.sandbox.choice import Choice, SandboxLevel
+from orchestrator.cli.runs.project_files import refuse_servers
 from state.errors import UsageError
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.calls import ToolServer
+from state.settings.presets import usual_settings
+from state.settings.records import Sandbox
 
 Shell = Callable[..., str]
 CHANGES_THEM = issue(
@@ -87,6 +105,21 @@ def test_in_the_checkout_itself_uncommitted_instructions_count(
     assert "Mine, not committed." in done.of(e.CallStarted)[0].system
 
 
+def test_a_resumed_run_reads_the_instructions_of_its_base_and_names_them_once(
+    rehearse: Rehearse, resume: Callable[..., Done], commit: Callable[..., Path]
+) -> None:
+    commit({"AGENTS.md": "Of the base.\n"})
+    stuck = signals("task_stuck", reason="It lacks a decision.")
+    work = {"worker/notes/1": [stuck], "worker/notes/2": [writes("notes.txt", "A line.\n"), completes()]}
+    done = rehearse(whole_run(**work), verify=("true",))
+    commit({"AGENTS.md": "Newer.\n"})
+    again = resume(done, retry=("notes",))
+    (_, system) = [one.system for one in again.of(e.CallStarted) if one.role == "worker"]
+    assert "Of the base." in system
+    assert "Newer." not in system
+    assert len(again.of(e.InstructionsRead)) == 1
+
+
 def test_without_instructions_nothing_is_said_of_them(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",))
     assert done.of(e.InstructionsRead) == []
@@ -152,7 +185,7 @@ def test_a_worker_has_the_tools_of_a_named_server_in_the_sandbox_and_a_server_th
     monkeypatch.setenv("PROJECT_WORD", "hello")
     monkeypatch.setenv("SOME_API_KEY", "not-for-servers")
     outside = tmp_path / "outside"
-    variables = {"WORD": "${PROJECT_WORD}", "SECRET": "${SOME_API_KEY:-none}", "OUTSIDE": str(outside)}
+    variables = {"WORD": "${PROJECT_WORD}", "SECRET": "${ANTHROPIC_API_KEY:-none}", "OUTSIDE": str(outside)}
     broken = {"command": "no-such-program"}
     commit(servers(words={**WORDS, "env": variables}, broken=broken, other=WORDS))
     look = says(call("mcp__words__look"))
@@ -195,6 +228,25 @@ def test_a_server_that_the_base_does_not_name_is_a_mistake_of_the_users(
     with pytest.raises(UsageError, match=why):
         rehearse(whole_run(), settings={"worker.mcp": names})
     assert not (root / ".sq" / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("level", "asked", "refused"),
+    [
+        (SandboxLevel.WHOLE, Sandbox.AUTO, False),
+        (SandboxLevel.COMMANDS, Sandbox.AUTO, True),
+        (SandboxLevel.OFF, Sandbox.AUTO, True),
+        (SandboxLevel.OFF, Sandbox.OFF, False),
+    ],
+)
+async def test_servers_run_outside_a_sandbox_only_where_none_was_asked_for(
+    commit: Callable[..., Path], level: SandboxLevel, asked: Sandbox, refused: bool
+) -> None:
+    root = commit(servers(words=WORDS))
+    settings = replace(usual_settings(), worker_mcp=("words",))
+    refusal = pytest.raises(UsageError, match=r"outside a sandbox here .*--sandbox off")
+    with refusal if refused else nullcontext():
+        await refuse_servers(settings, Choice(level=level), root, "HEAD", asked)
 
 
 # --- .worktreeinclude -------------------------------------------------------------------------------------
