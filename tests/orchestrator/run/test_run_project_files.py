@@ -96,6 +96,21 @@ def test_agents_read_the_instructions_of_the_base_which_the_report_and_the_summa
     assert "docs/style.md, pkg/AGENTS.md" in report
 
 
+@pytest.mark.late
+def test_a_secret_in_the_instructions_reaches_no_model(
+    rehearse: Rehearse, commit: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "not-for-agents-4711")
+    commit({"AGENTS.md": "Ask the service with not-for-agents-4711, please.\n"})
+    work = [
+        writes("notes.txt", "A line.\n"),
+        completes(anywhere_contains=["service with [redacted: SOME_API_KEY]"]),
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+@pytest.mark.late
 def test_in_the_checkout_itself_uncommitted_instructions_count(
     rehearse: Rehearse, commit: Callable[..., Path]
 ) -> None:
@@ -155,6 +170,7 @@ def test_a_task_that_changes_instructions_has_a_finding_until_the_reviewer_rules
     assert [one.file for one in first.issues] == ["AGENTS.md"]
 
 
+@pytest.mark.late
 def test_a_change_of_instructions_that_the_reviewer_rules_to_be_right_goes_on(
     rehearse: Rehearse, commit: Callable[..., Path]
 ) -> None:
@@ -274,6 +290,7 @@ def test_a_set_list_wins_over_the_file(rehearse: Rehearse, commit: Callable[...,
     assert {one.copied for one in done.of(e.WorkspaceSetUp)} == {("a.key",)}
 
 
+@pytest.mark.late
 def test_a_file_that_only_an_uncommitted_line_ignores_is_left_out(
     rehearse: Rehearse, commit: Callable[..., Path]
 ) -> None:
