@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import anyio
@@ -139,6 +139,7 @@ class Platform:
     `sandboxes` makes those of sessions. None: they have none. `starts` is held while a Claude Code
     process starts. A start takes a processor for a while, so that many sessions that begin at once are
     started in turn. `telemetry` None: sessions send no spans. `transport`: as in `SessionStart`.
+    `instructions` is the end of every system prompt. `servers` are MCP servers of the project for Workers.
     """
 
     connection: Connection
@@ -152,6 +153,8 @@ class Platform:
     starts: anyio.CapacityLimiter = field(default_factory=one_per_processor)
     telemetry: SessionTelemetry | None = None
     transport: OpenTransport | None = None
+    instructions: str = ""
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def models(self) -> Mapping[Role, Model]:
@@ -181,8 +184,7 @@ class Platform:
         offline = OFFLINE if self.without_network and not self.open_hosts else {}
         connected = self.connection.session_environment(caller)
         environment = {**offline, **(variables or {}), **connected, **traced}
-        config_dir = self._config_dir(session_id)
-        if config_dir:
+        if config_dir := self._config_dir(session_id):
             environment["CLAUDE_CONFIG_DIR"] = str(config_dir)
         if temporary:
             environment["TMPDIR"] = str(temporary)
@@ -193,7 +195,7 @@ class Platform:
             role=caller.role,
             workspace=workspace,
             model=model,
-            system=system,
+            system="\n\n".join(filter(None, [system, self.instructions])),
             policy=self._policy(caller.role, workspace, temporary),
             signals=signals,
             session_id=session_id,
@@ -219,6 +221,7 @@ class Platform:
             allowed=self.settings.allowed,
             guarded=self.guarded,
             role=role,
+            servers=tuple(self.servers) if role is Role.WORKER else (),
         )
 
     def _config_dir(self, session_id: str) -> Path | None:
@@ -240,6 +243,7 @@ class Platform:
             walls=self._walls(role, workspace, session_id, environment, temporary),
             command_sandbox=sandboxes.of_commands(workspace, environment, temporary) if sandboxes else None,
             transport=self.transport,
+            servers=self.servers if role is Role.WORKER else {},
         )
 
     @property

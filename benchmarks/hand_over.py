@@ -388,7 +388,7 @@ _ACTS = re.compile(r"(?<![\w`])@[A-Za-z0-9]|(?<!\w)#\d|\bGH-\d|\w/[\w.-]+#\d|htt
 
 def _mentions() -> tuple[int, int]:
     """Return how many hostile texts were put into runs, and how many acted in the text of a pull request."""
-    import cmarkgfm
+    import cmarkgfm  # type: ignore[import-untyped]
 
     texts = _texts.hostile_texts(1_000)
     events = _acting.hostile_run()

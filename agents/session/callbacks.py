@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
@@ -17,13 +17,13 @@ from agents.concurrency import task_group
 from agents.session.cli_settings import cli_settings
 from agents.session.exchange import Listener, SessionSpec, Unanswered
 from agents.session.permissions import SIGNAL_PREFIX
-from agents.session.results import lack_in, messages_of, reset_named_in, usage_of
+from agents.session.results import lack_in, messages_of, reset_named_in, servers_in, usage_of
 from agents.session.tools import SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK, signal_server
 from state.records.calls import CallEnd, MessageKind, Usage
 from state.roles import READ_TOOLS
 
 if TYPE_CHECKING:
-    from claude_agent_sdk import ClaudeAgentOptions, PermissionResult, ToolPermissionContext
+    from claude_agent_sdk import ClaudeAgentOptions, McpServerConfig, PermissionResult, ToolPermissionContext
 
 T = TypeVar("T")
 QUESTION_TOOL = "AskUserQuestion"
@@ -87,6 +87,7 @@ class Callbacks:
         from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
         spec = self._spec
+        own = {"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {}
         return ClaudeAgentOptions(
             cwd=spec.workspace,
             cli_path=launcher,
@@ -102,7 +103,7 @@ class Callbacks:
                 "PreToolUse": [HookMatcher(hooks=[self._before_tool], on_failure="block")],
                 "PostToolUse": [HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[self._after_report])],
             },
-            mcp_servers={"sq": signal_server(spec.signals, self._on_signal)} if spec.signals else {},
+            mcp_servers=cast("dict[str, McpServerConfig]", {**spec.start.servers, **own}),
             strict_mcp_config=True,
             setting_sources=[],
             settings=cli_settings(spec.policy.hidden, spec.start.command_sandbox),
@@ -132,14 +133,16 @@ class Callbacks:
         if self.lacking:
             self._on_failure()
             return
-        for told in messages_of(message):
-            if told.kind is MessageKind.TEXT:
-                self.text = told.text
-            try:
+        try:
+            if servers := servers_in(message, self._spec.start.servers):
+                self._listener.on_servers(servers)
+            for told in messages_of(message):
+                if told.kind is MessageKind.TEXT:
+                    self.text = told.text
                 self._listener.on_message(told)
-            except Exception as error:
-                self._fail(error)
-                raise
+        except Exception as error:
+            self._fail(error)
+            raise
 
     def _count(self, message: object) -> None:
         from claude_agent_sdk import StreamEvent

@@ -18,7 +18,7 @@ from agents.session.cli_settings import CommandSandbox
 from agents.session.permissions import Policy
 from agents.session.tools import SignalTool
 from state.errors import AgentError
-from state.records.calls import CallEnd, Message
+from state.records.calls import CallEnd, Message, ToolServer
 from state.records.questions import Answer
 from state.roles import Role
 from state.settings.records import Limits, Model
@@ -63,13 +63,14 @@ class Listener:
     `on_signal(name, payload as JSON)` takes a report and returns None, or returns why the agent has to report
     anew. `on_question_callback(tool call id, input)` returns one answer per question, or why there is none.
     Without it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than
-    Claude Code.
+    Claude Code. `on_servers` hears the state of the project's servers.
     """
 
     on_message: Callable[[Message], None] = field(default=lambda _message: None)
     on_signal: Callable[[str, str], str | None] = field(default=lambda _name, _payload: None)
     on_refusal: Callable[[str, str], None] = field(default=lambda _tool, _reason: None)
     on_question_callback: OnQuestions | None = None
+    on_servers: Callable[[tuple[ToolServer, ...]], None] = field(default=lambda _servers: None)
     on_difference: Callable[[Difference], None] = field(default=lambda _difference: None)
 
 
@@ -106,13 +107,15 @@ class SessionStart:
     """How the process of a session is started: in `walls`, its sandbox, or without them by `launcher`.
 
     `command_sandbox` says how Claude Code sandboxes its commands itself. With `transport`, the SDK talks
-    through it, and no process is started: tests of sq's decisions play Claude Code so.
+    through it, and no process is started: tests of sq's decisions play Claude Code so. `servers` are the MCP
+    servers of the project that it starts, by name, each with its configuration.
     """
 
     launcher: Path
     walls: SandboxAround | None = None
     command_sandbox: CommandSandbox | None = None
     transport: "OpenTransport | None" = None
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @asynccontextmanager

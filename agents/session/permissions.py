@@ -30,7 +30,8 @@ class Policy:
     `tools` are the only tools it may call. `writable` are the folders it may write in. If it is empty, the
     session only reads. `hidden` are folders it may not even read (sq's own state). `protected` are patterns
     beside those of `policy.yaml`. `allowed` are names of its rules that do not apply here. `role` selects the
-    words of a refusal. `guarded` are the user's files and folders that are in no commit.
+    words of a refusal. `guarded` are the user's files and folders that are in no commit. `servers` are those
+    MCP servers of the project whose tools it may call.
     """
 
     tools: tuple[str, ...]
@@ -41,10 +42,11 @@ class Policy:
     allowed: tuple[str, ...] = ()
     guarded: frozenset[str] = frozenset()
     role: Role | None = None
+    servers: tuple[str, ...] = ()
 
     def judge(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Return why this call is refused, in words that the agent can act on, or None if it is allowed."""
-        if tool.startswith(SIGNAL_PREFIX):
+        if tool.startswith((SIGNAL_PREFIX, *map(server_prefix, self.servers))):
             return None
         if tool not in self.tools:
             return f"{tool} is not one of your tools. You have {', '.join(self.tools)}"
@@ -86,6 +88,11 @@ class Policy:
             if rule["name"] not in self.allowed and re.search(rule["pattern"], command):
                 return str(rule.get(str(self.role)) or rule["reason"])
         return None
+
+
+def server_prefix(server: str) -> str:
+    """Return the beginning of the names of an MCP server's tools, as Claude Code makes it."""
+    return f"mcp__{re.sub(r'[^a-zA-Z0-9_-]', '_', server)}__"
 
 
 def protected_path(relative: str, more: Sequence[str] = ()) -> str | None:

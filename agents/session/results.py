@@ -5,11 +5,11 @@ answers without the tools through which it should report, and the init message s
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agents.session.permissions import SIGNAL_PREFIX
-from state.records.calls import CallEnd, Message, MessageKind, Usage
+from agents.session.permissions import SIGNAL_PREFIX, server_prefix
+from state.records.calls import CallEnd, Message, MessageKind, ToolServer, Usage
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ResultMessage
@@ -132,20 +132,36 @@ def lack_in(message: object, signals: "tuple[SignalTool, ...]") -> str:
     Returns:
         "" if it lacks none, or is no init message.
     """
-    from claude_agent_sdk import SystemMessage
-
-    if not isinstance(message, SystemMessage) or message.subtype != "init":
+    data = _init_in(message)
+    if data is None:
         return ""
-    offered = set(message.data.get("tools") or ())
+    offered = set(data.get("tools") or ())
     wanted = [f"{SIGNAL_PREFIX}{signal.name}" for signal in signals]
     missing = [name for name in wanted if name not in offered]
     if not missing:
         return ""
-    return (
-        f"Claude Code did not offer its model {', '.join(missing)} (tool server sq: {_status(message.data)})"
-    )
+    return f"Claude Code did not offer its model {', '.join(missing)} (tool server sq: {_status(data, 'sq')})"
 
 
-def _status(data: dict[str, Any]) -> str:
+def servers_in(message: object, names: Iterable[str]) -> tuple[ToolServer, ...]:
+    """Return the state of these servers as an init message has it, nothing for another message."""
+    data = _init_in(message)
+    if data is None:
+        return ()
+    found = []
+    for name in names:
+        prefix = server_prefix(name)
+        own = tuple(one.removeprefix(prefix) for one in data.get("tools") or () if one.startswith(prefix))
+        found.append(ToolServer(name=name, status=_status(data, name), tools=own))
+    return tuple(found)
+
+
+def _init_in(message: object) -> dict[str, Any] | None:
+    from claude_agent_sdk import SystemMessage
+
+    return message.data if isinstance(message, SystemMessage) and message.subtype == "init" else None
+
+
+def _status(data: dict[str, Any], name: str) -> str:
     servers = [server for server in data.get("mcp_servers") or () if isinstance(server, dict)]
-    return next((str(server.get("status")) for server in servers if server.get("name") == "sq"), "missing")
+    return next((str(server.get("status")) for server in servers if server.get("name") == name), "missing")

@@ -4,6 +4,7 @@ Files that sq's snapshots would see are never copied: they would be taken for th
 """
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,13 @@ log = structlog.get_logger(__name__)
 _PERMISSIONS = 0o777
 _BUFFER = 1 << 20
 _AS_NAME = "./"  # before a name that git would take for a pattern
+INCLUDE_FILE = ".worktreeinclude"  # the patterns of a project that sets no `worktree.include`
+
+
+def patterns_in(text: str) -> tuple[str, ...]:
+    """Return the patterns of a file in the syntax of .gitignore."""
+    lines = (re.sub(r"(?<!\\)\s+$", "", line) for line in text.split("\n"))
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 async def files_to_copy(
@@ -32,7 +40,7 @@ async def files_to_copy(
     Links that lead out of the checkout, and repositories in it, are left out and named in the log. `state` is
     sq's state folder, of which nothing is copied.
     """
-    matching = await _matching(repository, patterns, state)
+    matching = await _matching(repository, patterns, state, "--others")
     ignored = await ignored_paths(repository, matching)
     left = {path: _why_not(repository, path) for path in ignored}
     for path, why in left.items():
@@ -48,9 +56,15 @@ async def not_ignored(
 
     They include files ignored only by the user's settings for all repositories: sq's snapshots see them.
     """
-    matching = await _matching(repository, patterns, state)
+    matching = await _matching(repository, patterns, state, "--others")
     ignored = set(await ignored_paths(repository, matching))
     return tuple(path for path in matching if path not in ignored)
+
+
+async def left_out(repository: Path, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the files in a checkout that match patterns and that git tracks or does not ignore."""
+    tracked = await _matching(repository, patterns, None, "--cached")
+    return (*tracked, *await not_ignored(repository, patterns))
 
 
 async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state: Path | None = None) -> None:
@@ -85,12 +99,12 @@ def copy_files(repository: Path, folder: Path, paths: Iterable[str]) -> tuple[st
     return tuple(path for path in paths if _copy(repository, folder, path))
 
 
-async def _matching(repository: Path, patterns: Sequence[str], state: Path | None) -> list[str]:
-    """Return matching files that git does not track. The path of a repository inside ends with a slash."""
+async def _matching(repository: Path, patterns: Sequence[str], state: Path | None, of: str) -> list[str]:
+    """Return matching files of git's kind `of`. The path of a repository inside ends with a slash."""
     if not patterns:
         return []
     excludes = [f"--exclude={pattern}" for pattern in patterns]
-    listed = await git(repository, "ls-files", "--others", "--ignored", "-z", *excludes)
+    listed = await git(repository, "ls-files", of, "--ignored", "-z", *excludes)
     root = os.path.realpath(repository)
     states = [".sq", os.path.relpath(os.path.realpath(state), root)] if state else [".sq"]
     return [

@@ -4,6 +4,7 @@ Nothing that an agent or a user can write decides what a diff shows (see `compar
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ _HEADER = re.compile(r"diff --(?:git|cc|combined) (.*)")
 _LINK = "120000"
 _REPOSITORY = "160000"  # the mode of a repository in a tree, which is no file
 _FILE, _GONE = "100644", "0" * 40
+_MOST_LINKS = 40
 
 
 async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
@@ -142,6 +144,27 @@ async def links_in(repository: Path, tree: str) -> dict[str, str]:
         return {}
     targets = await contents_at(repository, tree, links)
     return {path: targets.get(path, b"/").decode(errors="replace") for path in links}
+
+
+def landing(path: str, links: Mapping[str, str]) -> str | None:
+    """Return where a path of a tree leads by the tree's links, or None: out of it, or into its git folder."""
+    place: list[str] = []
+    waiting, followed = deque(path.split("/")), 0
+    while waiting and followed <= _MOST_LINKS:
+        part = waiting.popleft()
+        if part == "..":
+            if not place:
+                return None
+            place.pop()
+        elif part not in {"", "."}:
+            place.append(part)
+            if (target := links.get("/".join(place))) is not None:
+                if target.startswith("/"):
+                    return None
+                place.pop()
+                waiting.extendleft(reversed(target.split("/")))
+                followed += 1
+    return None if place[:1] != [] and place[0].lower() == ".git" else "/".join(place)
 
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:

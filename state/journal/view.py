@@ -5,12 +5,20 @@ Only `state.journal.fold` fills them. All decisions and all displays read from h
 
 from dataclasses import dataclass, field
 
-from state.journal.events.calls import CallView, SpendDiffered
+from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
 from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
-from state.journal.events.run import ClockView, NoticeSent, ProcessView, PullRequestMade, RunEnded, RunStarted
+from state.journal.events.run import (
+    ClockView,
+    InstructionsRead,
+    NoticeSent,
+    ProcessView,
+    PullRequestMade,
+    RunEnded,
+    RunStarted,
+)
 from state.journal.events.tasks import TaskView, WholeView
 from state.records.questions import Answer
 from state.records.reviews import ReviewIssue
@@ -21,12 +29,17 @@ from state.words import question_key
 
 @dataclass(slots=True)
 class Context:
-    """The seed's OrchestratorContext (002): empty at the start, filled by events."""
+    """The seed's OrchestratorContext (002): empty at the start, filled by events.
+
+    `instructions` and `servers` are those of the project that agents have.
+    """
 
     discoveries: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
     review_issues: list[ReviewIssue] = field(default_factory=list)
+    instructions: InstructionsRead | None = None
+    servers: ToolServersListed | None = None
 
 
 @dataclass(slots=True)

@@ -333,7 +333,8 @@ class Settings:
     """All settings of a run. A budget of None sets no limit.
 
     `protected` are patterns of paths that no task may change, beside the shipped ones. `allowed` are names of
-    rules in `agents/session/policy.yaml` that are off for this run.
+    rules in `agents/session/policy.yaml` that are off for this run. `included_by_file`: the patterns of
+    `worktree_include` are those of `.worktreeinclude`.
     """
 
     effort: Effort
@@ -373,7 +374,19 @@ class Settings:
     ] = 3
     worktree_include: Annotated[
         tuple[str, ...],
-        SetBy("worktree.include", "patterns of files that git ignores and each worktree gets a copy of"),
+        SetBy(
+            "worktree.include",
+            "patterns of files that git ignores and each worktree gets a copy of; not set: those of the "
+            "commit's `.worktreeinclude`",
+        ),
+    ] = ()
+    included_by_file: bool = False
+    worker_mcp: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "worker.mcp",
+            "names of servers of the commit's `.mcp.json` whose tools Workers get; they run in the sandbox",
+        ),
     ] = ()
     set_up: Annotated[
         SetUp | tuple[str, ...],

@@ -366,3 +366,10 @@ def test_a_bash_call_without_a_command_is_no_matter_of_the_policy(worker):
 def test_a_long_and_odd_command_is_judged_at_once(worker, word):
     for start in ("git ", "npm ", "rm -r ", "sudo", ""):
         bash(worker, f"{start}{word * 300}")
+
+
+def test_the_tools_of_named_servers_are_allowed_and_of_no_other(tmp_path):
+    policy = Policy(tools=("Read",), readable=(tmp_path,), servers=("my words",))
+    assert policy.judge("mcp__my_words__look", {}) is None
+    assert policy.judge("mcp__other__look", {}) is not None
+    assert policy.judge("mcp__my_words_too__look", {}) is not None

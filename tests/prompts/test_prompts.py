@@ -138,6 +138,8 @@ FULL = {
     "seen": "`make test`: passed, 3 tests.",
     "suggestions": ["name it count"],
     "tests": True,
+    "texts": [(("CLAUDE", "AGENTS"), "Tests first.")],
+    "remarks": ("a folder's text does not fit",),
     "tokens": ["counter.py:3: PyPI token"],
     "untold": ("which of the new tests show the change",),
     "asks": True,
@@ -249,6 +251,8 @@ EMPTY = {
     "history": (),
     "paths": (),
     "reviewed": "",
+    "remarks": (),
+    "texts": [],
     "next_step": "",
     "problem": "",
     "before": "",
@@ -283,7 +287,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions")
 
 
 def rendered(name, values):

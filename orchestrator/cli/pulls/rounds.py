@@ -55,6 +55,7 @@ from state.words import decision_line
 
 _PAUSE_S, _LONGEST_PAUSE_S = 30.0, 300.0
 _TASK_COMPLETE = "task_complete"
+_TRIES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,14 +336,21 @@ async def _answered(place: _Place, view: RunView, folder: Path, look: _Look) -> 
         github = GitHub(service=service, repository=place.remote.repository)
         for one in (one for one in look.talk.asked if one.key in points):
             text = answers_mark(one.key, round_) + _answer(view, one, told.get(1 + points.index(one.key)))
-            for _ in range(3):
-                try:
-                    await github.answer(place.number, one.remark, text)
-                except UnsureError:
-                    now = await conversation(github, look.pull_request)
-                    if one.key not in now.answered:
-                        continue
-                break
+            await _answered_once(github, look.pull_request, one, text)
+
+
+async def _answered_once(github: GitHub, pull_request: PullRequest, asked: Asked, text: str) -> None:
+    """Post an answer. Where no answer of the service comes, it is looked for before it is posted again."""
+    for left in reversed(range(_TRIES)):
+        try:
+            await github.answer(pull_request.number, asked.remark, text)
+        except UnsureError:
+            if asked.key in (await conversation(github, pull_request)).answered:
+                return
+            if not left:
+                raise
+        else:
+            return
 
 
 def _told(folder: Path) -> dict[int, Told]:

@@ -32,6 +32,7 @@ from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
+from orchestrator.cli.runs.project_files import give_to_agents, refuse_servers, with_included
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
 from orchestrator.cli.runs.request import (
     GoOn,
@@ -48,7 +49,6 @@ from orchestrator.git.command import git_version
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
-from orchestrator.git.seeding import refuse_not_ignored
 from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
@@ -78,7 +78,7 @@ from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder, remove_scratch_folder, worktree_root
 from state.redaction.redactor import Redact
-from state.settings.config import load_config
+from state.settings.config import ResolvedConfig, load_config
 from state.settings.records import Confinement, OnQuestion, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
 
@@ -162,7 +162,9 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
 
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
     repository = await find_repository(request.folder)
-    settings, surroundings = _settings(request, request.configured_in or repository.root, surroundings)
+    config, settings, surroundings = _settings(
+        request, request.configured_in or repository.root, surroundings
+    )
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     if request.edit_dirty and settings.worktrees:
@@ -172,11 +174,11 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     allow_dirty = request.allow_dirty or request.edit_dirty
     if not (settings.worktrees or allow_dirty):
         await refuse_dirt(repository, not_dirt=not_dirt)
-    include = settings.worktree_include if settings.worktrees else ()
-    await refuse_not_ignored(repository.root, include, state=state.root)
     base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
+    settings = await with_included(config, settings, repository.root, base, state.root)
     credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
     choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
+    await refuse_servers(settings, choice, repository.root, base)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
     run_id, run_folder = state.new_run()
@@ -228,11 +230,11 @@ def _confined(
 
 def _settings(
     request: RunRequest, repository: Path, surroundings: RunEnvironment
-) -> tuple[Settings, RunEnvironment]:
-    """Return the settings, and the surroundings without the secrets that they name."""
+) -> tuple[ResolvedConfig, Settings, RunEnvironment]:
+    """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
     config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
     settings = replace(config.settings, dry_run=request.dry_run)
-    return settings, hold_back(settings.outward, surroundings)
+    return config, settings, hold_back(settings.outward, surroundings)
 
 
 async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:
@@ -258,6 +260,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
         settings = view.settings or settings_of(view.started)
         credentials = Credentials(view.started.credentials)
         choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
+        await refuse_servers(settings, choice, Path(view.started.repository), view.started.base_commit, mode)
         resumed = RunResumed(
             confined=_confined(
                 surroundings,
@@ -296,8 +299,7 @@ async def _drive(
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         root = Path(started.repository)
-        worktrees = Path(started.worktrees) if started.worktrees else None
-        trusted = await record_git(root, run_folder, worktrees)
+        trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
@@ -314,6 +316,7 @@ async def _drive(
         boundary = await stack.enter_async_context(outside)
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
+        await give_to_agents(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:

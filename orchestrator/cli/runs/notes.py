@@ -10,7 +10,8 @@ from agents.process.sandbox.choice import Choice
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
-from orchestrator.git.repository import Repository, uncommitted
+from orchestrator.git.repository import Repository, named, uncommitted
+from orchestrator.git.seeding import INCLUDE_FILE, left_out
 from orchestrator.views.run.ending import NETWORK_IS_OPEN
 from state.secrets import without_secrets
 from state.settings.kinds import REGISTRIES
@@ -46,6 +47,11 @@ async def notes_for(
     if settings.effort.power_steering is not Steering.NONE:
         problems = load_considerations(repository.root).problems
         notes += [f"left out of power steering: {problem}" for problem in problems]
+    if settings.included_by_file and (others := await left_out(repository.root, settings.worktree_include)):
+        why = (
+            f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
+        )
+        notes.append(why)
     if settings.worktrees and settings.sets_up_by_itself:
         notes += await _set_up(repository.root, settings)
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))

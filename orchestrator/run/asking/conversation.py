@@ -38,12 +38,13 @@ from state.journal.events import (
     MessageReceived,
     SignalReceived,
     SpendDiffered,
+    ToolServersListed,
     call_ended,
     call_retried,
 )
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import TaskView
-from state.records.calls import CallEnd, CallResult, Message, MessageKind
+from state.records.calls import CallEnd, CallResult, Message, MessageKind, ToolServer
 from state.roles import ROLES, Role
 
 log = structlog.get_logger(__name__)
@@ -340,6 +341,11 @@ class Conversation:
         def on_refusal(tool: str, reason: str) -> None:
             record(ActionRefused(call_id=self._call_id, tool=tool, reason=reason))
 
+        def on_servers(servers: tuple[ToolServer, ...]) -> None:
+            before = self._run.view.context.servers
+            if before is None or servers != before.servers:
+                record(ToolServersListed(call_id=self._call_id, servers=servers))
+
         def on_difference(found: Difference) -> None:
             record(
                 SpendDiffered(
@@ -359,6 +365,7 @@ class Conversation:
             on_signal=on_signal,
             on_refusal=on_refusal,
             on_difference=on_difference,
+            on_servers=on_servers,
             on_question_callback=on_question if self._questions else None,  # type: ignore[arg-type]
         )
 

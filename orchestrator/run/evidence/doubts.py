@@ -11,7 +11,7 @@ product that did it at the base. (product.md, section 12)
 
 import re
 import sys
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from agents.concurrency import aside
 from agents.session.permissions import later_terms
 from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at
+from orchestrator.git.trees import contents_at, landing
 from orchestrator.project.files import belongs_to_tests, is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
@@ -29,7 +29,6 @@ from orchestrator.run.record import Run
 from state.errors import GitError
 
 _MOST_LATER = 1_000
-_MOST_LINKS = 40
 _SENTENCE = re.compile(r"\n|(?<=[.!?;])\s")
 _REFUSES = re.compile(r"\b(?:not?|never|without|leave|leaves|keep|except)\b|n't\b", re.IGNORECASE)
 
@@ -80,23 +79,7 @@ def names(spec: str, path: str, terms: Iterable[str]) -> bool:
 
 def leads_out(path: str, links: Mapping[str, str]) -> bool:
     """Whether a path of a tree leads out of it or into its git folder, through the links of the tree."""
-    place: list[str] = []
-    waiting, followed = deque(path.split("/")), 0
-    while waiting and followed <= _MOST_LINKS:
-        part = waiting.popleft()
-        if part == "..":
-            if not place:
-                return True
-            place.pop()
-        elif part not in {"", "."}:
-            place.append(part)
-            if (target := links.get("/".join(place))) is not None:
-                if target.startswith("/"):
-                    return True
-                place.pop()
-                waiting.extendleft(reversed(target.split("/")))
-                followed += 1
-    return place[:1] != [] and place[0].lower() == ".git"
+    return landing(path, links) is None
 
 
 _REPLACES = (

@@ -218,7 +218,11 @@ async def _as_always(
 async def _copy(run: Run, folder: Path) -> Sequence[str]:
     patterns = run.settings.worktree_include
     paths = await files_to_copy(run.repository, patterns, state=run.folder.parents[1])
-    if seen := await not_ignored_there(folder, paths):
+    seen = await not_ignored_there(folder, paths)
+    if seen and run.settings.included_by_file:
+        log.warning("worktree.include.skipped", paths=seen, reason="no committed file ignores it")
+        paths = tuple(path for path in paths if path not in seen)
+    elif seen:
         raise SetUpError(
             f"`worktree.include` names {named(seen)}, which git ignores in {run.repository} but not by files "
             "committed there: commit the .gitignore, or put the patterns into .git/info/exclude"

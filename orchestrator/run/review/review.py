@@ -22,7 +22,8 @@ from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import passed_before
 from orchestrator.run.review.criteria import question
-from orchestrator.run.review.findings import disputes_of, final_known, known_of, undecided, with_disputes
+from orchestrator.run.review.findings import disputes_of, final_known, undecided, with_disputes
+from orchestrator.run.review.instructed import with_instructions
 from orchestrator.run.review.ownership import own_paths, users_paths
 from orchestrator.run.review.report import DIFF_LIMIT, ReviewSubject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
@@ -46,6 +47,7 @@ async def review_task(run: Run, task_id: str) -> None:
         reason = f"the reviewer did not report usably, {RETRY_LIMITS.unusable_reports} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
+    known = await with_instructions(run, task)
     folder = await run.places.show_commit(task)
     shown = await run.places.snapshot(folder)
     subject = ReviewSubject(
@@ -54,14 +56,14 @@ async def review_task(run: Run, task_id: str) -> None:
         commit=task.claim.commit,
         folder=folder,
         unusable=task.review.unusable,
-        findings=_undecided_of(run, task),
+        findings=_undecided_of(run, task, known),
         tests=_names(changes_of(run.view, task)),
         depth=run.effort.review_depth,
         unlike=partial(_unlike_what_was_verified, run, task, folder, shown),
     )
-    report = await report_on(run, subject, partial(_task_prompt, run, task, folder))
+    report = await report_on(run, subject, partial(_task_prompt, run, task, folder, known))
     if report:
-        run.record(*await after_review(run, task, report, folder))
+        run.record(*await after_review(run, task, report, folder, known))
 
 
 async def review_whole(run: Run) -> None:
@@ -93,8 +95,8 @@ async def _unlike_what_was_verified(run: Run, task: TaskView, folder: Path, show
     return ""
 
 
-async def _task_prompt(run: Run, task: TaskView, folder: Path) -> str:
-    findings = _undecided_of(run, task)
+async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[Finding]) -> str:
+    findings = _undecided_of(run, task, known)
     reviewed = task.review.commit if task.review.rounds else ""
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     needing = {one for found in (proofs.without_work if proofs else ()) for one in found.failing}
@@ -162,8 +164,8 @@ async def _final_prompt(run: Run, folder: Path) -> str:
     )
 
 
-def _undecided_of(run: Run, task: TaskView) -> list[Finding]:
-    return undecided(with_disputes(known_of(task), disputes_of(run.view, task)))
+def _undecided_of(run: Run, task: TaskView, known: Iterable[Finding]) -> list[Finding]:
+    return undecided(with_disputes(known, disputes_of(run.view, task)))
 
 
 def _undecided_of_whole(run: Run) -> list[Finding]:

@@ -12,7 +12,6 @@ from orchestrator.run.review.findings import (
     disputes_of,
     final_known,
     in_folder,
-    known_of,
     left_aside,
     settle,
 )
@@ -35,8 +34,12 @@ from state.words import alike
 FINAL = "the final review"
 
 
-async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: Path) -> list[Event]:
+async def after_review(
+    run: Run, task: TaskView, report: ReviewReport, folder: Path, known: tuple[Finding, ...]
+) -> list[Event]:
     """Return the consequences of the review of one task in `folder`. Its issues are always that task's.
+
+    `known` are the findings that its prompt listed, and settled ones.
 
     Issues about the user's uncommitted work are suggestions instead.
     """
@@ -46,7 +49,7 @@ async def after_review(run: Run, task: TaskView, report: ReviewReport, folder: P
     refused = _refused_changes(task_id, changes, rulings)
     refused += await contradicted(run, task_id, task.claim.committed_tree, folder)
     own = replace(report, issues=(*in_folder(report.issues, task.place.worktree, task_id), *refused))
-    settled = _settled(run, own, known_of(task), disputes_of(run.view, task), task_id)
+    settled = _settled(run, own, known, disputes_of(run.view, task), task_id)
     if run.view.checkout.users_work:
         settled = left_aside(settled, await of_the_user(run, task, settled.blocking))
     recorded = ReviewRecorded(

@@ -65,7 +65,7 @@ _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 
 
-def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:
+def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:  # noqa: C901  one case an event
     """Return the words of an event of a call."""
     match event:
         case e.CallStarted():
@@ -94,6 +94,9 @@ def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:
             )
         case e.SpendDiffered():
             return _spend_differed(view, event)
+        case e.ToolServersListed():
+            tone = Tone.CALM if all(one.tools for one in event.servers) else Tone.WARN
+            return Words(kind="tools", text="; ".join(event.lines), tone=tone)
         case e.CallEnded():
             return _ended(view, event)
         case _:

@@ -56,6 +56,8 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             return [Words(kind="pull request", text=text, tone=Tone.GOOD)]
         case e.DependenciesAdded():
             return [Words(kind="hosts", text=line) for line in package_words(event.packages, event.more)]
+        case e.InstructionsRead():
+            return [Words(kind="run", text=line) for line in event.lines]
         case e.HostsUsed():
             return [
                 Words(kind="hosts", text=text, tone=Tone.WARN if one.refusals else Tone.CALM)

@@ -28,6 +28,7 @@ def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
     every = list(events)
     return (
         *_facts(every),
+        *_given(every),
         *_hosts(every),
         *_settings(every),
         Fact(name="report written by", value=f"sq {version}"),
@@ -64,6 +65,13 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 )
             case _:
                 pass
+
+
+def _given(events: list[Stored]) -> Iterator[Fact]:
+    """Yield the project's instructions and MCP servers that agents had."""
+    for stored in events:
+        if isinstance(stored.event, e.InstructionsRead | e.ToolServersListed):
+            yield from (Fact(name="agents", value=one, seq=stored.seq) for one in stored.event.lines)
 
 
 def _hosts(events: list[Stored]) -> Iterator[Fact]:

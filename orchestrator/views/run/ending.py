@@ -71,8 +71,9 @@ def unchecked_lines(view: RunView) -> list[str]:
 
 
 def confinement_lines(view: RunView) -> list[str]:
-    """Return the lines on the sandbox of a run, as it is now. A run that recorded none gives no line."""
-    return [*_confinement(view)]
+    """Return the lines on the sandbox of a run, as it is now, and on what its project gives to agents."""
+    given = (view.context.instructions, view.context.servers)
+    return [*_confinement(view), *(line for event in given if event for line in event.lines)]
 
 
 def _confinement(view: RunView) -> Iterator[str]:

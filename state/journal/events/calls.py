@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from state.records.calls import CallEnd, CallResult, Message, Usage
+from state.records.calls import CallEnd, CallResult, Message, ToolServer, Usage
 from state.roles import ROLES, Role
+from state.words import listed
 
 NO_USAGE = Usage()
 
@@ -122,6 +123,22 @@ class SpendDiffered:
     cut: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolServersListed:
+    """The MCP servers of the project in a session, if they are others than in the one before."""
+
+    call_id: str
+    servers: tuple[ToolServer, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for people on each server, with its tools."""
+        return [
+            f"MCP server {one.name}: {one.status}, {listed(one.tools) or 'no tools, and the run goes on'}"
+            for one in self.servers
+        ]
+
+
 CallEvent = (
     CallStarted
     | CallRetried
@@ -131,6 +148,7 @@ CallEvent = (
     | SignalReceived
     | ActionRefused
     | SpendDiffered
+    | ToolServersListed
     | CallEnded
 )
 

@@ -125,6 +125,19 @@ class PullRequestMade:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionsRead:
+    """The project's instruction files that agents are given. `remarks` say what of them is missing."""
+
+    files: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The files and what is missing, in lines for people."""
+        return [f"agents read the project's instructions: {', '.join(self.files)}", *self.remarks]
+
+
 RunEvent = (
     RunStarted
     | RunResumed
@@ -135,6 +148,7 @@ RunEvent = (
     | HostsUsed
     | DependenciesAdded
     | PullRequestMade
+    | InstructionsRead
 )
 
 

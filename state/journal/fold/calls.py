@@ -12,10 +12,13 @@ from state.records.calls import CallEnd, Message, MessageKind, may_pass_later
 from state.roles import ROLES, Role
 
 
-def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901  one case an event
+def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
     """Add an event of a call to the view of its run."""
     if isinstance(event, e.SpendDiffered):
         view.differences.append(event)
+        return
+    if isinstance(event, e.ToolServersListed):
+        view.context.servers = event
         return
     if isinstance(event, e.CallStarted):
         _started(view, event, stored)

@@ -205,6 +205,8 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             view.notices[event.of_seq, event.to] = event
         case e.PullRequestMade():
             view.pull_request = event
+        case e.InstructionsRead():
+            view.context.instructions = event
         case e.HostsUsed() | e.DependenciesAdded():
             pass  # the report reads the events
         case _:

@@ -1,8 +1,11 @@
 """The rules: fallbacks on facts. Not satisfied only on clear evidence; else satisfied, or nothing."""
 
+from pathlib import Path
+
 import pytest
 from sessions import FAILING, PASSING, edit, evidence, ran, read, todos, write
 
+import prompts
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.project.files import belongs_to_tests
@@ -298,3 +301,11 @@ def test_offers_and_negations_announce_no_work(words):  # lesson 32
 )
 def test_announced_work_of_its_own_is_found(words):
     assert verdict("next_steps", CODE, final=words) is False
+
+
+@pytest.mark.parametrize("name", ["build", "refused", "answered", "checkpoint", "guidance", "plan_first"])
+def test_no_prompt_of_a_worker_reads_as_if_the_user_asked_for_unfinished_code(name):
+    own = (Path(prompts.__file__).parent / f"{name}.md.j2").read_text("utf-8")
+    stub = write("/project/a.py", "def total():\n    raise NotImplementedError\n")
+    assert verdict("philosophy_compliance", own, stub) is False
+    assert verdict("philosophy_compliance", f"{own}\nLeave total a stub.", stub) is None

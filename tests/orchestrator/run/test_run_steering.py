@@ -185,11 +185,11 @@ def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verificat
 def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_a_test_run(
     rehearse: Rehearse,
 ) -> None:
-    stub, whole = "def total():\n    raise NotImplementedError\n", "def total():\n    return 3\n"
+    total = "def total():\n    return 3\n\n\n"
+    stub, whole = f"{total}def tax():\n    raise NotImplementedError\n", total
     test = (
         "import unittest\n\nfrom shop.price import total\n\n\nclass Total(unittest.TestCase):\n"
-        "    def test_it(self):\n        try:\n            self.assertEqual(total(), 3)\n"
-        "        except NotImplementedError:\n            pass\n"
+        "    def test_it(self):\n        self.assertEqual(total(), 3)\n"
     )
     worker = [
         writes("test_price.py", test),

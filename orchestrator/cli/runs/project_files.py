@@ -1,0 +1,62 @@
+"""What a run takes from files of its base: instructions and MCP servers for agents, files for worktrees."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import prompts
+from agents.process.sandbox.choice import Choice
+from orchestrator.git.seeding import INCLUDE_FILE, patterns_in, refuse_not_ignored
+from orchestrator.git.trees import text_at
+from orchestrator.project.instructions import instructions_at
+from orchestrator.project.tool_servers import servers_at
+from orchestrator.run.record import Run
+from state.errors import UsageError
+from state.settings.config import ResolvedConfig
+from state.settings.records import Sandbox, Settings
+
+
+async def give_to_agents(run: Run) -> None:
+    """Give agents the instructions of the base, which are recorded once, and Workers its named MCP servers.
+
+    Without worktrees the instructions are those of the checkout as the run found it.
+    """
+    base = run.started.base_commit
+    texts, read = await instructions_at(run.repository, run.view.checkout.own_base or base)
+    words = prompts.render("instructions", texts=texts, remarks=read.remarks) if texts else ""
+    servers = await servers_at(run.repository, base, run.settings.worker_mcp)
+    run.platform = replace(run.platform, instructions=run.recorder.for_model(words), servers=servers)
+    if texts and run.view.context.instructions is None:
+        run.record(read)
+
+
+async def refuse_servers(
+    settings: Settings, choice: Choice, repository: Path, base: str, mode: Sandbox | None = None
+) -> None:
+    """Refuse MCP servers that the base has not, or that no sandbox holds, unless the run was to have none.
+
+    Raises:
+        UsageError: says why, and the remedy.
+    """
+    await servers_at(repository, base, settings.worker_mcp)
+    is_held = choice.held.level == Sandbox.WHOLE or (mode or settings.sandbox.mode) is Sandbox.OFF
+    if settings.worker_mcp and not is_held:
+        raise UsageError(
+            f"worker.mcp: the servers would run outside a sandbox here ({choice.held.line}). Leave them out, "
+            "or accept that with --sandbox off"
+        )
+
+
+async def with_included(
+    config: ResolvedConfig, settings: Settings, repository: Path, base: str, state: Path
+) -> Settings:
+    """Return the settings with the patterns of the base's `.worktreeinclude`, unless others are set.
+
+    Raises:
+        UsageError: others are set, and name files that git does not ignore.
+    """
+    if config.values["worktree.include"].source == "default":
+        patterns = patterns_in(await text_at(repository, base, INCLUDE_FILE))
+        return replace(settings, worktree_include=patterns, included_by_file=bool(patterns))
+    if settings.worktrees:
+        await refuse_not_ignored(repository, settings.worktree_include, state=state)
+    return settings
