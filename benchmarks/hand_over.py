@@ -1,4 +1,4 @@
-"""From a run to a pull request and back: wrong answers of the service, kills at each request, hostile words, the token.
+"""From a run to a pull request and back: wrong answers, kills at each request, hostile words, the token.
 
 `python -m benchmarks.hand_over` prints a row for each fault and the figures. The service is a stand-in on
 loopback, the repository behind it is a real one, and one round of `sq follow` runs the real Claude Code.
@@ -47,7 +47,7 @@ _LOOKS = "env > looked.txt; cat /proc/[0-9]*/environ >> looked.txt 2>/dev/null; 
 
 @dataclass(frozen=True, kw_only=True)
 class Wrong:
-    """A wrong answer: what the service says, and the words that sq's error has then. "" means that it recovers."""
+    """A wrong answer: what the service says, and what sq's error says then, "" if it recovers."""
 
     name: str
     says: str
@@ -221,7 +221,7 @@ def _done(notes: str = "") -> dict[str, Any]:
     return reports("task_complete", summary="Done.", tests="They pass.", notes=notes)
 
 
-# --- faults ---------------------------------------------------------------------------------------------------
+# --- faults -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,19 +245,22 @@ def _commands(number: int) -> list[Command]:
     return [
         Command(name="pr: look", method="GET", path="/pulls$", begins="fresh", run=pr, is_done=one),
         Command(name="pr: open", method="POST", path="/pulls$", begins="fresh", run=pr, is_done=one),
-        Command(name="pr: change", method="PATCH", path=r"/pulls/\d+$", begins="opened", run=pr, is_done=body),
+        Command(
+            name="pr: change", method="PATCH", path=r"/pulls/\d+$", begins="opened", run=pr, is_done=body
+        ),
         Command(
             name="spec: issue", method="GET", path=rf"/issues/{_ISSUE}$", begins="fresh", run=Stage.issue,
             is_done=lambda _: True,
         ),
         Command(
-            name="follow: answer", method="POST", path="/comments$", begins="worked on", run=follow, is_done=answered,
+            name="follow: answer", method="POST", path="/comments$", begins="worked on", run=follow,
+            is_done=answered,
         ),
     ]  # fmt: skip
 
 
 def _is_right(stage: Stage, command: Command, wrong: Wrong) -> str:
-    """Return "" if a fault ends as it should, and nothing is doubled or left half done, else what is wrong."""
+    """Return "" if a fault ends as it should and nothing is doubled, else what is wrong."""
     stage.reset(command.begins)
     headers = {
         name: f"{stage.service.address}/repositories/7/{_target(command, stage)}"
@@ -303,7 +306,7 @@ def _branch(stage: Stage) -> str:
     return f"sq/{StateFolder(stage.repository / '.sq').run_ids()[0]}"
 
 
-# --- the round, with the real Claude Code ---------------------------------------------------------------------
+# --- the round, with the real Claude Code -------------------------------------------------------------------
 
 
 def _open(stage: Stage) -> int:
@@ -333,7 +336,7 @@ def _round(stage: Stage, number: int) -> None:
         sys.exit("the round did not run")
 
 
-# --- kills ----------------------------------------------------------------------------------------------------
+# --- kills --------------------------------------------------------------------------------------------------
 
 
 def _kills(stage: Stage, begins: str, *words: str, every: int) -> tuple[int, int]:
@@ -362,7 +365,7 @@ def _kills(stage: Stage, begins: str, *words: str, every: int) -> tuple[int, int
     return kills, doubled
 
 
-# --- hostile words ----------------------------------------------------------------------------------------------
+# --- hostile words ------------------------------------------------------------------------------------------
 
 
 class _Spoken(HTMLParser):
@@ -404,7 +407,7 @@ def _mentions() -> tuple[int, int]:
     return len(texts), acting
 
 
-# --- all of it --------------------------------------------------------------------------------------------------
+# --- all of it ----------------------------------------------------------------------------------------------
 
 
 def _token_hits(*folders: Path) -> int:

@@ -1,7 +1,7 @@
 """Text that stays text on a hosting service: it mentions nobody, links nothing, closes nothing.
 
 For the places that have no code spans: titles and the messages of commits. A service acts on names after `@`,
-numbers after `#` or `GH-`, addresses, and commits named by repository (GitHub, "Autolinked references and URLs").
+numbers after `#` or `GH-`, addresses, and commits named by repository (GitHub, "Autolinked references").
 """
 
 import re

@@ -119,7 +119,7 @@ async def _report(folder: Path) -> str:
 
 
 async def _made_report(folder: Path) -> str:
-    from orchestrator.cli.report import read_for_report
+    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
     from orchestrator.views.report.rendering import Format, rendered
 

@@ -1,16 +1,11 @@
 """`sq report`: the report of a run, as a file to open or in a format for other programs."""
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from orchestrator.cli import options
 from orchestrator.views.screen import say, say_document
-
-if TYPE_CHECKING:
-    from orchestrator.views.report.reading import RunRead
 
 _STDOUT = "-"
 _FORMATS = ("html", "md", "pr", "summary", "junit", "sarif", "intoto", "json")
@@ -64,6 +59,7 @@ def command(
     """
     import anyio
 
+    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
     from orchestrator.views.report.rendering import COMPARING, Format, rendered
 
@@ -107,19 +103,6 @@ def _from_commits(ref: str) -> int:
             for one in commits:
                 say(f"    {one.commit[:10]} {visible(one.title)}")
     return 0
-
-
-async def read_for_report(folder: Path) -> "RunRead":
-    """Read a run for its report, with the git settings that it recorded, and without known secrets."""
-    from orchestrator.git.pinned import recorded_git
-    from orchestrator.git.pinned_config import trusting
-    from orchestrator.views.report.reading import read_run
-    from state.redaction.places import known_in_git
-    from state.redaction.redactor import redactor
-
-    redact = redactor(os.environ, known_in_git(Path.cwd())).known
-    with trusting(recorded_git(folder)):
-        return await read_run(folder, redact=redact)
 
 
 def _write(file: Path, text: str) -> None:

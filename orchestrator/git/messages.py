@@ -1,4 +1,4 @@
-"""The messages of sq's commits: words of agents that act on no service, and trailers that say what each is for."""
+"""The messages of sq's commits: words of agents that act nowhere, and trailers that say what each is for."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def commit_message(title: str, about: str, *, run_id: str, criteria: Iterable[st
 
 
 def merge_title(title: str, conventions: Sequence[str]) -> str:
-    """Return the title of a merge, in the form that the project's conventions name, as its analysis has them."""
+    """Return the title of a merge, in the form that the conventions name which the analysis found."""
     return f"chore: merge {title}" if any(map(_CONVENTIONAL.search, conventions)) else f"Merge: {title}"
 
 

@@ -1,4 +1,7 @@
-"""What sq asks of GitHub: issues, pull requests, comments, reviews, checks. Sources: its REST and GraphQL references."""
+"""What sq asks of GitHub: issues, pull requests, comments, reviews, checks.
+
+Sources: its references of REST and GraphQL.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +59,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedCheck:
-    """A check that did not pass on a commit, with the notes of its program. `text` may be a part of its log."""
+    """A check that did not pass on a commit, with the notes of its program.
+
+    `text` may be a part of its log.
+    """
 
     id: int
     name: str
@@ -69,7 +75,10 @@ class FailedCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """An issue, and what was said below it. `edited_at`: when its text was last changed, "" never or unknown."""
+    """An issue, and what was said below it.
+
+    `edited_at`: when its text was last changed, "" never or unknown.
+    """
 
     number: int
     title: str
@@ -93,7 +102,7 @@ class GitHub:
     def _path(self, rest: str) -> str:
         return f"/repos/{self.repository.slug}{rest}"
 
-    # --- pull requests ------------------------------------------------------------------------------------------
+    # --- pull requests ----------------------------------------------------------------------------------
 
     async def default_branch(self) -> str:
         """Return the branch that the repository is about."""
@@ -116,7 +125,10 @@ class GitHub:
         )
 
     async def changed_since(self, number: int, etag: str) -> tuple[str, float, bool]:
-        """Ask whether a pull request changed. Returns its new mark, the pause that the service wants, and whether."""
+        """Ask whether a pull request changed.
+
+        Returns its new mark, the pause that the service wants, and whether.
+        """
         headers = {"if-none-match": etag} if etag else {}
         asked = f"to look at pull request #{number} again"
         answer = await self.service.ask("GET", self._path(f"/issues/{number}"), asked, headers=headers)
@@ -153,7 +165,10 @@ class GitHub:
         await self._query(_DRAFT if draft else _READY, {"id": pull_request.node_id}, asked)
 
     async def request_changes(self, number: int, commit: str, body: str) -> bool:
-        """Request changes. Returns False where the service refuses it, as to the author of the pull request."""
+        """Request changes.
+
+        Returns False where the service refuses it, as to the author of the pull request.
+        """
         asked = f"to request changes of pull request #{number}"
         given = {"event": "REQUEST_CHANGES", "body": body, "commit_id": commit}
         try:
@@ -166,7 +181,7 @@ class GitHub:
             raise
         return True
 
-    # --- what people and checks say ---------------------------------------------------------------------------
+    # --- what people and checks say ---------------------------------------------------------------------
 
     async def remarks_on(self, number: int) -> list[Remark]:
         """Return the comments, reviews and comments on lines of a pull request, the oldest first."""
@@ -184,7 +199,10 @@ class GitHub:
         return sorted(found, key=lambda one: (one.at, one.id))
 
     async def may_write(self, account: str) -> bool:
-        """Whether an account may write to the repository. The service's own words decide, not the comment's."""
+        """Whether an account may write to the repository.
+
+        The service's own words decide, not the comment's.
+        """
         if account not in self._may_write:
             asked = f"to ask what {account} may do"
             try:
@@ -247,10 +265,10 @@ class GitHub:
         )
 
     async def _log(self, job: int) -> str:
-        """Return the log of a job of GitHub Actions: the service gives its check the same number. "" if it is gone."""
+        """Return the log of a job of GitHub Actions, "" if it is gone. Its check has the same number."""
         return await self.service.text_behind(self._path(f"/actions/jobs/{job}/logs"))
 
-    # --- issues ---------------------------------------------------------------------------------------------------
+    # --- issues -----------------------------------------------------------------------------------------
 
     async def issue(self, number: int) -> Issue:
         """Return an issue with its comments."""

@@ -93,14 +93,15 @@ async def _found(github: GitHub, offer: Offer) -> PullRequest | None:
             return one
     if others := [one for one in every if one.state == "open"]:
         raise UsageError(
-            f"pull request #{others[0].number} is open from {offer.branch}, and it lacks sq's mark, so sq leaves it as it "
+            f"pull request #{others[0].number} is open from {offer.branch}, and it lacks sq's mark, "
+            "so sq leaves it as it "
             f"is ({others[0].url}). Put `{offer.mark}` into its text, or close it"
         )
     if ours:
         state = "merged" if ours[0].merged else "closed"
         raise UsageError(
-            f"pull request #{ours[0].number} of run {offer.run_id} is {state} ({ours[0].url}), and sq opens no second one."
-            + ("" if ours[0].merged else " Open it again there if it is still wanted")
+            f"pull request #{ours[0].number} of run {offer.run_id} is {state} ({ours[0].url}), and sq "
+            "opens no second one." + ("" if ours[0].merged else " Open it again there if it is still wanted")
         )
     return None
 
@@ -111,8 +112,8 @@ async def _opened(github: GitHub, offer: Offer, notes: list[str]) -> tuple[PullR
     for left in reversed(range(_TRIES)):
         try:
             made = await github.open_pull_request(
-                title=offer.prefix + offer.title, body=f"{offer.body}\n{_END}\n", head=offer.branch, base=offer.base,
-                draft=draft,
+                title=offer.prefix + offer.title, body=f"{offer.body}\n{_END}\n", head=offer.branch,
+                base=offer.base, draft=draft,
             )  # fmt: skip
         except UnsureError:
             if found := await _found(github, offer):
@@ -151,8 +152,10 @@ async def _request_changes(github: GitHub, offer: Offer, found: PullRequest, not
     if any(mark in one.text for one in await github.remarks_on(found.number)):
         return
     files = "\n".join(f"- `{path.replace('`', '')}`" for path in offer.protected)
-    text = f"{mark}\nThe work changes files that act later or instruct agents. A person has to look at them first.\n\n{files}"
+    why = "The work changes files that act later or instruct agents. A person has to look at them first."
+    text = f"{mark}\n{why}\n\n{files}"
     if not await github.request_changes(found.number, offer.commit, text):
         notes.append(
-            "the service takes no request for changes from the author, so the text of the pull request asks for them"
+            "the service takes no request for changes from the author, so the text of the pull "
+            "request asks for them"
         )

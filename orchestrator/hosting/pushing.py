@@ -1,4 +1,4 @@
-"""Pushing finished work to its own branch of a remote: forward only, never by force, never to the base branch."""
+"""Pushing finished work to its own branch of a remote: never by force, never to the base branch."""
 
 import re
 from pathlib import Path
@@ -59,7 +59,7 @@ async def push(
 
 
 def as_pusher(remote: Remote, token: Token | None) -> tuple[list[str], dict[str, str]]:
-    """Return git's settings and variables for a remote: the user's own way in counts first, then the token."""
+    """Return git's settings and variables for a remote: the user's own ones count before the token."""
     settings = ["advice.pushUpdateRejected=false"]
     if token is None or not remote.url.startswith("https://"):
         return settings, {}

@@ -56,7 +56,10 @@ _ROWS: tuple[tuple[int, str, str], ...] = (
     (
         403,
         "SAML|SSO",
-        "the organization wants the token authorized for its single sign-on. Authorize it on the token's page",
+        (
+            "the organization wants the token authorized for its single sign-on. Authorize it on the "
+            "token's page"
+        ),
     ),
     (403, "archived", "the repository is archived, so nothing can be written. Unarchive it first"),
     (
@@ -72,7 +75,10 @@ _ROWS: tuple[tuple[int, str, str], ...] = (
     (
         404,
         "",
-        "there is no such thing, or the token's account may not see it. Check the name, and the token's rights",
+        (
+            "there is no such thing, or the token's account may not see it. Check the name, and the "
+            "token's rights"
+        ),
     ),
     (405, "", "the service does not allow this here"),
     (409, "empty", "the repository is empty. Push a first commit to its base branch"),

@@ -128,7 +128,8 @@ async def find_remote(checkout: Path, branch: str | None, environ: Mapping[str, 
     )
     if named is None:
         raise UsageError(
-            f"the remote {chosen} of {checkout} is {written}, which names no repository on a hosting service. "
+            f"the remote {chosen} of {checkout} is {written}, which names no repository on a hosting "
+            "service. "
             "Set GITHUB_REPOSITORY=OWNER/REPO if it is one, or push to a remote such as https://github.com/OWNER/REPO"
         )
     return Remote(name=chosen, url=written, repository=named)

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin, urlsplit
 
@@ -28,7 +28,7 @@ _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
 
 @dataclass(kw_only=True)
 class Service:
-    """A connection to a service. `patience_s` bounds the wait for a limit of its rate.
+    """A connection to a service. `patience_s` bounds each wait for a limit of its rate.
 
     Nothing is sent to another host than `address`, where redirects lead or not.
     """
@@ -36,7 +36,6 @@ class Service:
     address: str
     client: "AsyncClient"
     patience_s: float = _LONGEST_WAIT_S
-    waited: list[str] = field(default_factory=list)  # what was waited for, in words
 
     @classmethod
     @asynccontextmanager
@@ -81,38 +80,47 @@ class Service:
             UnsureError: a request that changes something may have had its effect.
             HostingError: the service refused, failed or was not reached.
         """
-        changes = method == "POST"
         wait = _FIRST_WAIT_S
         for left in reversed(range(_TRIES)):
             try:
-                answer = await self._once(method, path, body, query, headers)
-            except _NotSentError as error:
+                return await self._answer(method, path, asked, body, query, headers)
+            except _AgainError as again:
                 if not left:
-                    raise HostingError(
-                        f"sq wanted {asked}, and the service is not reached: {error}"
-                    ) from error
-            except _NoAnswerError as error:
-                if changes:
-                    raise UnsureError(f"sq wanted {asked}, and no answer came: {error}") from error
-                if not left:
-                    raise HostingError(f"sq wanted {asked}, and no answer came: {error}") from error
-            else:
-                if answer.status in _OK or answer.status == _NOT_MODIFIED:
-                    return answer
-                if (pause := _pause(answer)) is not None:
-                    if pause > self.patience_s or not left:
-                        raise _limited(answer, asked, pause)
-                    self.waited.append(f"{pause:.0f} s for the service's limit of requests")
-                    wait = pause
-                elif answer.status < _FAILED:
-                    raise refusal(answer, asked)
-                elif changes:
-                    raise UnsureError(str(refusal(answer, asked)), status=answer.status, said=answer.said)
-                elif not left:
-                    raise refusal(answer, asked)
-            await anyio.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT_S)
+                    raise again.then from again
+                await anyio.sleep(again.wait_s or wait)
+                wait *= 2
         raise AssertionError("the last try returns or raises")
+
+    async def _answer(
+        self,
+        method: str,
+        path: str,
+        asked: str,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, str | int] | None,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
+        """Send a request once. `_AgainError`: it may be sent again, a POST only if it has not arrived."""
+        try:
+            answer = await self._once(method, path, body, query, headers)
+        except _NotSentError as error:
+            raise _AgainError(
+                HostingError(f"sq wanted {asked}, and the service is not reached: {error}")
+            ) from error
+        except _NoAnswerError as error:
+            text = f"sq wanted {asked}, and no answer came: {error}"
+            raise (UnsureError(text) if method == "POST" else _AgainError(HostingError(text))) from error
+        if answer.status in _OK or answer.status == _NOT_MODIFIED:
+            return answer
+        if (pause := _pause(answer)) is not None:
+            limited = _limited(answer, asked, pause)
+            raise limited if pause > self.patience_s else _AgainError(limited, pause)
+        refused = refusal(answer, asked)
+        if answer.status < _FAILED:
+            raise refused
+        if method == "POST":
+            raise UnsureError(str(refused), status=answer.status, said=answer.said)
+        raise _AgainError(refused)
 
     async def pages(
         self, path: str, asked: str, *, within: str = "", query: Mapping[str, str | int] | None = None
@@ -138,7 +146,7 @@ class Service:
             next_page, given = following[1], None
 
     async def text_behind(self, path: str) -> str:
-        """Return the text that a path redirects to, such as a log in a store on another host, "" if it is gone.
+        """Return the text that a path redirects to, such as a log on another host, "" if it is gone.
 
         The token does not go to the other host: the address itself gives the right to read.
         """
@@ -166,7 +174,10 @@ class Service:
         query: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
     ) -> Answer:
-        """Send one request, to where it is redirected too. After a rename the service asks for the same there."""
+        """Send one request, to where it is redirected too.
+
+        After a rename the service asks for the same there.
+        """
         url = path if "://" in path else f"{self.address}{path}"
         for _ in range(_REDIRECTS + 1):
             if not self._is_here(url):
@@ -204,6 +215,14 @@ class Service:
             raise _NotSentError(str(error) or type(error).__name__) from error
         except httpx2.HTTPError as error:
             raise _NoAnswerError(str(error) or type(error).__name__) from error
+
+
+class _AgainError(Exception):
+    """The request may be sent again, after `wait_s` or the usual wait. `then` is raised after the last."""
+
+    def __init__(self, then: HostingError, wait_s: float = 0.0) -> None:
+        super().__init__(str(then))
+        self.then, self.wait_s = then, wait_s
 
 
 class _NotSentError(Exception):
@@ -249,7 +268,8 @@ def _pause(answer: Answer) -> float | None:
 def _limited(answer: Answer, asked: str, pause: float) -> HostingError:
     until = time.strftime("%H:%M", time.localtime(time.time() + pause))
     return HostingError(
-        f"sq wanted {asked}, and the service's limit of requests is used up until {until}. Repeat the command then",
+        f"sq wanted {asked}, and the service's limit of requests is used up until {until}. Repeat the "
+        "command then",
         status=answer.status,
         said=answer.said,
     )

@@ -1,4 +1,4 @@
-"""The user's right to act on a hosting service: a token, from a variable or from `gh`, kept in memory alone."""
+"""The user's right to act on a hosting service: a token, from a variable or `gh`, in memory alone."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ class Token:
 
 
 def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Token:
-    """Return the token for a host, and take those of the environment out of it, so that no agent inherits one.
+    """Return the token for a host, and take all out of the environment, so that no agent inherits one.
 
     The variables count first, as they do for `gh` itself, then the login of `gh`.
 
@@ -52,5 +52,6 @@ def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Tok
                 return Token(value=value, source="the login of gh")
     raise UsageError(
         f"sq has no right to act on {host}: set GITHUB_TOKEN or GH_TOKEN, or log in with `gh auth login"
-        f" --hostname {host}`. The token needs to write contents and pull requests, and to read issues and checks"
+        f" --hostname {host}`. The token needs to write contents and pull requests, and to read "
+        "issues and checks"
     )

@@ -138,7 +138,7 @@ _HARMLESS = str.maketrans(
 class NoticeMessage:
     """A notice for its target: a command gets it as JSON. `id` is the same if it should come twice.
 
-    `exit_code` and `outcome` are None and "" while the run goes on. `pull_request` is its address, or "". `needs` is the first thing that needs a
+    `exit_code` and `outcome` are None and "" while the run goes on. `needs` is the first thing that needs a
     person, `command` what to type.
     """
 
@@ -154,7 +154,6 @@ class NoticeMessage:
     cost_usd: float
     task_id: str
     task_title: str
-    pull_request: str
     needs: str
     command: str
     title: str
@@ -168,7 +167,7 @@ def message_of(view: RunView, notice: Notice) -> NoticeMessage:
     outcome = _outcome(view) if notice.kind is NoticeKind.ENDED else None
     merged = sum(task.stage is Stage.MERGED for task in view.tasks.values())
     needs, command = _needs(view, notice, outcome)
-    made = view.pull_request
+    made = view.checkout.pull_request
     spec, where = (_last(started.spec_name), _last(started.repository)) if started else ("", "")
     lines = [
         f"{spec} in {where}",
@@ -191,7 +190,6 @@ def message_of(view: RunView, notice: Notice) -> NoticeMessage:
         cost_usd=round(view.cost_usd, 4),
         task_id=visible(notice.task_id),
         task_title=_title(view, notice.task_id),
-        pull_request=visible(made.url) if made else "",
         needs=needs,
         command=command,
         title=f"sq: {_headline(view, notice, outcome)} ({spec})",
@@ -223,7 +221,11 @@ def _headline(view: RunView, notice: Notice, outcome: Outcome | None) -> str:
         case NoticeKind.WAITING:
             return "the run waits"
         case NoticeKind.PULL_REQUEST:
-            return f"pull request #{view.pull_request.number if view.pull_request else ''} was opened"
+            return f"pull request #{_number(view)} was opened"
+
+
+def _number(view: RunView) -> int:
+    return view.checkout.pull_request.number if view.checkout.pull_request else 0
 
 
 def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str, str]:
@@ -238,8 +240,7 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
         case NoticeKind.WAITING:
             return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
         case NoticeKind.PULL_REQUEST:
-            number = view.pull_request.number if view.pull_request else ""
-            return "it waits for a review", f"sq follow {number}"
+            return "it waits for a review", f"sq follow {_number(view)}"
         case NoticeKind.ENDED:
             return _at_the_end(view, outcome or _outcome(view), run_id)
 

@@ -15,7 +15,6 @@ from state.journal.events.run import (
     InstructionsRead,
     NoticeSent,
     ProcessView,
-    PullRequestMade,
     RunEnded,
     RunStarted,
 )
@@ -59,7 +58,6 @@ class RunView:
     asks: dict[str, AskView] = field(default_factory=dict)
     whole: WholeView = field(default_factory=WholeView)
     checkout: CheckoutView = field(default_factory=CheckoutView)
-    pull_request: PullRequestMade | None = None
     differences: list[SpendDiffered] = field(default_factory=list)
     notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)

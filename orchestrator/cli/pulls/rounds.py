@@ -5,16 +5,12 @@ Every step looks first for what it would do, so that it can be repeated after an
 
 import json
 import time
-from collections.abc import MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 
-from agents.session.exchange import OpenTransport
-from orchestrator.cli.pulls.pull_request import hand_over_run
-from orchestrator.cli.runs.compose import run_again, run_new
-from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
 from orchestrator.cli.runs.specs import kept_spec
 from orchestrator.cli.version import sq_version
@@ -39,11 +35,10 @@ from orchestrator.hosting.remote import Remote, api_address, find_remote, number
 from orchestrator.hosting.service import Service
 from orchestrator.hosting.token import Token, take_token
 from orchestrator.views.report.formats.sections import code
-from orchestrator.views.run.look import Look
 from orchestrator.views.screen import say
 from state.errors import GitError, UsageError
 from state.hidden import visible
-from state.journal.events import PullRequestMade, RunStarted, SignalReceived
+from state.journal.events import PullRequestMade, RunStarted, SignalReceived, SpecTaken
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
@@ -60,16 +55,22 @@ _TRIES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Following:
-    """What was asked of `sq follow`. `watch_s`: how long to go on looking, 0 for one look."""
+    """What was asked of `sq follow`. `watch_s`: how long to go on looking, 0 for one look.
+
+    `environment` makes that of a run, after the token was taken out of this process's. `new` and `again` work
+    on a run, `hand_over` pushes its work and brings the pull request up to date.
+    """
 
     named: str
     checkout: Path
     state: Path
-    look: Look
     flags: Flags
     rehearse: Path | None
-    transport: OpenTransport | None
     watch_s: float
+    environment: Callable[..., RunEnvironment]
+    new: Callable[[RunRequest, RunEnvironment], Outcome]
+    again: Callable[[Path, RunEnvironment], Outcome]
+    hand_over: Callable[[Path, Token], Awaitable[object]]
     environ: MutableMapping[str, str] = field(repr=False)
 
 
@@ -94,7 +95,7 @@ class _Before:
     made: PullRequestMade
 
 
-def follow(asked: Following) -> Outcome:
+def work_on(asked: Following) -> Outcome:
     """Work on a pull request until nothing is asked for, a limit is reached, or a person takes it up.
 
     Raises:
@@ -114,7 +115,8 @@ def follow(asked: Following) -> Outcome:
         if look.talk.asked:
             if look.talk.rounds >= rounds:
                 say(
-                    f"pull request #{place.number}: {len(look.talk.asked)} point(s) are open after {rounds} round(s) "
+                    f"pull request #{place.number}: {len(look.talk.asked)} point(s) are open after "
+                    f"{rounds} round(s) "
                     "(follow.rounds), so a person goes on"
                 )
                 return Outcome.STUCK
@@ -146,7 +148,8 @@ async def _placed(asked: Following) -> _Place:
     named = numbered(asked.named, remote.repository)
     if named.repository != remote.repository:
         raise UsageError(
-            f"{named} is in another repository than this checkout ({remote.repository.slug}): go to a checkout of it"
+            f"{named} is in another repository than this checkout ({remote.repository.slug}): go to a "
+            "checkout of it"
         )
     address = api_address(remote.repository.host, asked.environ)
     token = take_token(remote.repository.host, asked.environ)
@@ -164,20 +167,21 @@ def _before(state: Path, place: _Place) -> _Before:
     newest: Path | None = None
     for run_id in folder.run_ids():
         with JournalReader(folder.runs / run_id) as journal:
-            events = [one.event for one in journal.read(only=(RunStarted, PullRequestMade))]
-        started = next((one for one in events if isinstance(one, RunStarted)), None)
+            events = [one.event for one in journal.read(only=(SpecTaken, PullRequestMade))]
+        follows = next((one.follows for one in events if isinstance(one, SpecTaken)), "")
         ours = [
             one
             for one in events
             if isinstance(one, PullRequestMade)
             and (one.repository, one.number) == (place.remote.repository.slug, place.number)
         ]
-        if started and (ours or (origin and started.follows == origin)):
-            origin, newest = origin or started.follows or run_id, folder.runs / run_id
+        if ours or (origin and follows == origin):
+            origin, newest = origin or follows or run_id, folder.runs / run_id
             made = ours[-1] if ours else made
     if not (newest and made):
         raise UsageError(
-            f"pull request #{place.number} was made by no run in {state}, so there is no plan to build on. Name the state "
+            f"pull request #{place.number} was made by no run in {state}, so there is no plan to "
+            "build on. Name the state "
             "folder of its run with --state-dir"
         )
     with JournalReader(newest) as journal:
@@ -196,7 +200,8 @@ async def _looked(place: _Place, before: _Before) -> _Look:
     if pull_request.merged or pull_request.state != "open":
         over = "it is merged" if pull_request.merged else "it is closed"
     elif pull_request.head not in {before.made.commit, before.view.whole.commit}:
-        over = f"somebody else has pushed {pull_request.head[:10]} to {pull_request.head_branch}, so sq leaves it to them"
+        pushed = f"{pull_request.head[:10]} to {pull_request.head_branch}"
+        over = f"somebody else has pushed {pushed}, so sq leaves it to them"
         is_open_question = bool(talk.asked)
     return _Look(pull_request=pull_request, talk=talk, over=over, is_open_question=is_open_question)
 
@@ -226,26 +231,24 @@ def _round(asked: Following, place: _Place, before: _Before, look: _Look) -> Out
 
     A round that was interrupted, or not answered to its end, is gone on with.
     """
-    around = RunEnvironment(
-        look=asked.look, end_report=FilesAtEnd(), transport=asked.transport, known=place.token.known
-    )
+    around = asked.environment(known=place.token.known)
     started, ended = before.view.started, before.view.ended
-    begun = points_in(started.spec_text) if started and started.follows else []
+    begun = points_in(started.spec_text) if started and before.view.plan.origin.follows else []
     folder = before.folder
     if not any(one.key in begun for one in look.talk.asked):
         checkout = anyio.run(_checked_out, place, before, look.pull_request)
-        outcome = run_new(_request(asked, place, before, look, checkout), around)
+        outcome = asked.new(_request(asked, place, before, look, checkout), around)
         folder = StateFolder(asked.state).find(None)
     elif ended and not ended.resumable:
         outcome = ended.outcome
     else:
-        outcome = run_again(folder, around)
+        outcome = asked.again(folder, around)
     with JournalReader(folder) as journal:
         view = fold(journal.read())
     if view.ended is None:
         return outcome
     if view.whole.tree:
-        anyio.run(hand_over_run, folder, "", False, False, False, place.token)
+        anyio.run(asked.hand_over, folder, place.token)
     anyio.run(_answered, place, view, folder, look)
     anyio.run(_tidied, place, before)
     return outcome
@@ -271,8 +274,7 @@ def _request(asked: Following, place: _Place, before: _Before, look: _Look, chec
     return RunRequest(
         spec=spec,
         folder=checkout,
-        follows=before.origin,
-        issue=view.started.issue if view.started else "",
+        origin=SpecTaken(issue=view.plan.origin.issue, follows=before.origin),
         notes=(f"round {round_} of pull request #{place.number}: {len(look.talk.asked)} point(s)",),
         flags={**kept, **asked.flags},
         rehearse=asked.rehearse,
@@ -308,7 +310,8 @@ async def _checked_out(place: _Place, before: _Before, pull_request: PullRequest
         here = ""
     if here and not await git_succeeds(place.root, "merge-base", "--is-ancestor", here, pull_request.head):
         raise UsageError(
-            f"the branch {branch} here holds commits that pull request #{place.number} does not have. Push them, or remove "
+            f"the branch {branch} here holds commits that pull request #{place.number} does not have. "
+            "Push them, or remove "
             f"the branch with `git branch -D {branch}`"
         )
     if folder.is_dir():

@@ -167,14 +167,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     )
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
-    if request.edit_dirty and settings.worktrees:
-        raise UsageError(
-            "--edit-dirty is about the checkout, and this run works in worktrees: add --no-worktrees"
-        )
-    allow_dirty = request.allow_dirty or request.edit_dirty
-    if not (settings.worktrees or allow_dirty):
-        await refuse_dirt(repository, not_dirt=not_dirt)
-    base = await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
+    base = await _base(request, repository, settings, not_dirt)
     settings = await with_included(config, settings, repository.root, base, state.root)
     credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
     choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
@@ -208,13 +201,27 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
         settings=settings,
         edit_dirty=request.edit_dirty,
         confined=_confined(surroundings, choice, exposed, registries),
-        issue=request.issue,
-        follows=request.follows,
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
-        journal.append(started)
+        journal.append(started, *([request.origin] if request.origin else []))
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:
+    """Return the commit that the run begins at.
+
+    Raises:
+        UsageError: the checkout has changes that the run may not meet.
+    """
+    if request.edit_dirty and settings.worktrees:
+        raise UsageError(
+            "--edit-dirty is about the checkout, and this run works in worktrees: add --no-worktrees"
+        )
+    allow_dirty = request.allow_dirty or request.edit_dirty
+    if not (settings.worktrees or allow_dirty):
+        await refuse_dirt(repository, not_dirt=not_dirt)
+    return await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
 
 
 def _confined(

@@ -26,6 +26,7 @@ from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.steps import kept_folder
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
+from state.journal.events.plan import SpecTaken
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.store import Journal
 from state.journal.view import RunView
@@ -60,13 +61,12 @@ class EndReport(Protocol):
 class RunRequest:
     """A request for `sq run`. `flags` are settings: key → (the flag's name, its value).
 
-    `issue`, `follows`: as in `RunStarted`. `notes` are said at the start, beside those of the run.
+    `notes` are said at the start, beside those of the run.
     """
 
     spec: Path
     folder: Path
-    issue: str = ""
-    follows: str = ""
+    origin: SpecTaken | None = None
     notes: tuple[str, ...] = ()
     configured_in: Path | None = None  # the checkout whose settings count, if it is not that of `folder`
     flags: Flags = field(default_factory=dict)

@@ -77,11 +77,12 @@ def command(
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
     from orchestrator.cli.runs.specs import taken_over
+    from state.journal.events import SpecTaken
 
     found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
         spec=found.file,
-        issue=found.issue,
+        origin=SpecTaken(issue=found.issue) if found.issue else None,
         notes=found.notes,
         folder=Path.cwd(),
         flags={**flags.flags_of(asked), **flags.model_flags(models)},

@@ -1,4 +1,4 @@
-"""Where a spec comes from: a file, standard input, or an issue of a hosting service, kept as a file beside the runs."""
+"""Where a spec comes from: a file, standard input, or an issue, whose text is kept beside the runs."""
 
 import hashlib
 import os

@@ -49,11 +49,6 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             text = f"the notice `{event.kind}` to {event.to} was {'' if event.ok else 'not '}sent"
             problem = Quote(who=SQ, texts=(event.problem,), most=_REASON)
             return [Words(kind="notice", text=text, quotes=(problem,), is_told=not event.ok)]
-        case e.PullRequestMade():
-            did = "opened" if event.is_new else "brought up to date"
-            draft = ", a draft" if event.draft else ""
-            text = f"pull request {event.repository}#{event.number} {did}{draft}: {event.url}"
-            return [Words(kind="pull request", text=text, tone=Tone.GOOD)]
         case e.DependenciesAdded():
             return [Words(kind="hosts", text=line) for line in package_words(event.packages, event.more)]
         case e.InstructionsRead():
@@ -66,6 +61,13 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             ]
         case _:
             assert_never(event)
+
+
+def _handed_over(event: e.PullRequestMade) -> Words:
+    did = "opened" if event.is_new else "brought up to date"
+    draft = ", a draft" if event.draft else ""
+    text = f"pull request {event.repository}#{event.number} {did}{draft}: {event.url}"
+    return Words(kind="pull request", text=text, tone=Tone.GOOD)
 
 
 def _started(event: e.RunStarted) -> list[Words]:
@@ -82,6 +84,9 @@ def _started(event: e.RunStarted) -> list[Words]:
 def plan_words(event: e.PlanEvent) -> Words:
     """Return the words of an event of the analysis or the plan."""
     match event:
+        case e.SpecTaken():
+            origin = f"the text of {event.issue}" if event.issue else "what a review asks for"
+            return Words(kind="plan", subject="spec", text=origin, is_told=False)
         case e.AnalysisProposed():
             return Words(kind="analysis", subject="analysis", text="proposed", is_told=False)
         case e.AnalysisRejected():
@@ -179,7 +184,7 @@ def _answered(answer: Answer) -> tuple[Quote, ...]:
     )
 
 
-def checkout_words(view: RunView, event: e.CheckoutEvent) -> list[Words]:
+def checkout_words(view: RunView, event: e.CheckoutEvent) -> list[Words]:  # noqa: C901  one case an event
     """Return the words of an event of the user's checkout."""
     match event:
         case e.UsersWorkKept():
@@ -209,6 +214,8 @@ def checkout_words(view: RunView, event: e.CheckoutEvent) -> list[Words]:
             text = f"the work is on branch {event.branch} ({event.commit[:10]}): {event.reason}. {take}"
             is_work = not (view.started and event.commit == view.started.base_commit)
             return [Words(kind="checkout", text=text, is_told=is_work)]
+        case e.PullRequestMade():
+            return [_handed_over(event)]
         case _:
             assert_never(event)
 

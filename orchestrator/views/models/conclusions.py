@@ -8,6 +8,7 @@ from state.outcome import Outcome
 from state.records.reviews import Finding
 
 UNVERIFIED = "[unverified] "  # before the title of a pull request
+RUNS_LATER = "runs later"  # the kind of points for which a pull request asks for changes
 
 
 class CheckState(StrEnum):

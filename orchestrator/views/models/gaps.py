@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.conclusions import Point, Urgency
+from orchestrator.views.models.conclusions import RUNS_LATER, Point, Urgency
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.verdicts import Source, Verdict
 from state.words import doubts, facts_words, later_words, listed
-
-RUNS_LATER = "runs later"
-PROTECTED = frozenset({RUNS_LATER})  # kinds of points for which a pull request asks for changes
 
 
 def checks(story: RunFacts) -> Iterator[Point]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from orchestrator.views.models import gaps
-from orchestrator.views.models.conclusions import FindingRow, Point, Urgency
+from orchestrator.views.models.conclusions import RUNS_LATER, FindingRow, Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, CriterionState
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
@@ -34,7 +34,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *gaps.earlier_proofs(story),
         *surroundings(story),
     ]
-    return tuple(sorted(points, key=lambda one: (one.urgency, one.kind != gaps.RUNS_LATER)))
+    return tuple(sorted(points, key=lambda one: (one.urgency, one.kind != RUNS_LATER)))
 
 
 _PROTECTED = "Protected paths were changed"  # begins the reason of the gate on the diff

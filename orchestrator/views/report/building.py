@@ -163,8 +163,8 @@ def _spec(view: RunView) -> Spec:
         subject=first[:_SUBJECT],
         sha256=hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest(),
         spec_lines=tuple(line.rstrip("\r") for line in text.removesuffix("\n").split("\n")),
-        issue=view.started.issue,
-        follows=view.started.follows,
+        issue=view.plan.origin.issue,
+        follows=view.plan.origin.follows,
     )
 
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.models.conclusions import FindingRow, Headline, Point
+from orchestrator.views.models.conclusions import RUNS_LATER, FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
-from orchestrator.views.models.gaps import PROTECTED
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.models.work import TaskPart
@@ -18,7 +17,7 @@ from state.hidden import visible
 class Spec:
     """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read.
 
-    `issue` is the one that it came from, as `OWNER/REPO#N`. `follows` is the run whose pull request is worked on.
+    `issue` is the one that it came from, as `OWNER/REPO#N`. `follows`: the run whose pull request it serves.
     """
 
     name: str
@@ -70,6 +69,9 @@ class CheckCommands:
     named_by_agents: tuple[str, ...]
     note: str
     verified_seq: int
+
+
+DEPENDENCY = "dependency"  # the name of facts on added packages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +126,8 @@ class ReportContents:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """Return what is said of changed files that act later or instruct agents: a person has to look first."""
-        return tuple(dict.fromkeys(point.what for point in self.attention if point.kind in PROTECTED))
+        """Return what is said of changed files that act later, which a person has to look at first."""
+        return tuple(dict.fromkeys(point.what for point in self.attention if point.kind == RUNS_LATER))
 
     @property
     def title(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from orchestrator.views.report.contents import Fact
+from orchestrator.views.report.contents import DEPENDENCY, Fact
 from orchestrator.views.run.held_settings import held_settings
 from orchestrator.views.words import host_words, package_words
 from state.journal import events as e
@@ -12,7 +12,6 @@ from state.roles import Role
 from state.settings.keys import shown
 from state.settings.records import CommandNetwork
 
-DEPENDENCY = "dependency"
 _STARTED_WITH = "the start"
 _MODELS = "models."
 _SANDBOX = "sandbox: "  # begins its line, which is a fact of its own

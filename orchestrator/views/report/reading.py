@@ -14,7 +14,8 @@ from orchestrator.views.models.work import WorkChanges, read_work, recorded_work
 from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import IndexRow, ReportContents
 from orchestrator.views.words import short
-from state.journal.events import MessageReceived, RunStarted, Stored
+from state.errors import UsageError
+from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 
@@ -73,7 +74,7 @@ async def read_run(
     now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
     asked = partial(is_active, folder) if active is None else lambda: bool(active)
     standing = summary_of(view, folder.name, is_active=asked, now=now).standing
-    repository = repository_of(view.started, folder) if view.started else None
+    repository = repository_of(view, folder) if view.started else None
     if repository and repository.is_dir():
         works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
     else:
@@ -82,10 +83,17 @@ async def read_run(
     return RunRead(story, folder.name, standing, works)
 
 
-def repository_of(started: RunStarted, folder: Path) -> Path:
-    """Return the checkout of a run. That of a round of `sq follow` is gone afterwards: its repository stays."""
-    checkout, around = Path(started.repository), folder.parents[2]
-    return around if started.follows and not checkout.is_dir() and (around / ".git").exists() else checkout
+def repository_of(view: RunView, folder: Path) -> Path:
+    """Return the checkout of a run. That of a round of `sq follow` is gone afterwards: its repository stays.
+
+    Raises:
+        UsageError: the run was killed before it began.
+    """
+    if view.started is None:
+        raise UsageError(f"run {folder.name} was killed before it began, so there is no work of it")
+    checkout, around = Path(view.started.repository), folder.parents[2]
+    is_gone = view.plan.origin.follows and not checkout.is_dir()
+    return around if is_gone and (around / ".git").exists() else checkout
 
 
 _SHOWN = 160  # characters of a row of the index

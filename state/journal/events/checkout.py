@@ -104,6 +104,21 @@ class GitFolderChanged:
     paths: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequestMade:
+    """`sq pr` opened a pull request for the run's work, or brought it up to date (`is_new` False).
+
+    `commit` is the work in it, `repository` is `OWNER/NAME`.
+    """
+
+    repository: str
+    number: int
+    url: str
+    commit: str
+    draft: bool
+    is_new: bool
+
+
 CheckoutEvent = (
     UsersWorkKept
     | UsersWorkRestored
@@ -114,6 +129,7 @@ CheckoutEvent = (
     | WorkLeft
     | WorkKept
     | GitFolderChanged
+    | PullRequestMade
 )
 
 
@@ -127,6 +143,7 @@ class CheckoutView:
     delivered: WorkDelivered | None = None
     left: WorkLeft | None = None
     kept: WorkKept | None = None
+    pull_request: PullRequestMade | None = None
     changed_git: tuple[str, ...] = ()  # files of the git folder that changed during the run
 
     @property

@@ -55,15 +55,34 @@ class PlanAccepted:
     suggestions: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecTaken:
+    """The spec is no file of the user's.
+
+    `issue`: it is the text of this one, as `OWNER/REPO#N`. `follows`: it is what the review of a pull request
+    asks for, and this run made that pull request.
+    """
+
+    issue: str = ""
+    follows: str = ""
+
+
 PlanEvent = (
-    AnalysisProposed | AnalysisRejected | RepositoryAnalyzed | PlanProposed | PlanRejected | PlanAccepted
+    SpecTaken
+    | AnalysisProposed
+    | AnalysisRejected
+    | RepositoryAnalyzed
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
 )
 
 
 @dataclass(slots=True)
 class PlanView:
-    """The analysis and the plan: proposed, rejected, accepted."""
+    """The analysis and the plan: proposed, rejected, accepted. `origin` is that of the spec."""
 
+    origin: SpecTaken = field(default_factory=SpecTaken)
     proposed_analysis: Analysis | None = None  # under review
     analysis_rejections: list[AnalysisRejected] = field(default_factory=list)
     analysis: Analysis | None = None

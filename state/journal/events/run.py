@@ -15,8 +15,7 @@ class RunStarted:
     """A run began, with everything that was asked of it, so that it can be resumed without its command line.
 
     A `base_branch` of None is a detached HEAD. `edit_dirty`: without worktrees, the user's uncommitted work
-    may be changed. `issue`: the spec is the text of this issue, as `OWNER/REPO#N`. `follows`: the run whose
-    pull request this one works on, the first of them.
+    may be changed.
     """
 
     run_id: str
@@ -35,8 +34,6 @@ class RunStarted:
     settings: Settings | None = None
     edit_dirty: bool = False
     confined: Confinement = field(default_factory=Confinement)
-    issue: str = ""
-    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,21 +108,6 @@ class DependenciesAdded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PullRequestMade:
-    """`sq pr` opened a pull request for the run's work, or brought it up to date (`is_new` False).
-
-    `commit` is the work in it, `repository` is `OWNER/NAME`.
-    """
-
-    repository: str
-    number: int
-    url: str
-    commit: str
-    draft: bool
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionsRead:
     """The project's instruction files that agents are given. `remarks` say what of them is missing."""
 
@@ -147,7 +129,6 @@ RunEvent = (
     | NoticeSent
     | HostsUsed
     | DependenciesAdded
-    | PullRequestMade
     | InstructionsRead
 )
 

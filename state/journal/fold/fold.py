@@ -59,6 +59,8 @@ def _plan(view: RunView, event: e.PlanEvent) -> None:
     """Add an event of the analysis or the plan to the view of its run."""
     plan = view.plan
     match event:
+        case e.SpecTaken():
+            plan.origin = event
         case e.AnalysisProposed():
             plan.proposed_analysis, plan.unusable = event.analysis, 0
         case e.AnalysisRejected():
@@ -170,6 +172,8 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
             view.checkout.kept = event
         case e.GitFolderChanged():
             view.checkout.changed_git = event.paths
+        case e.PullRequestMade():
+            view.checkout.pull_request = event
         case e.WorkRescued() | e.DeliveryStarted():
             pass
         case _:
@@ -203,8 +207,6 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             view.ended, view.clock.ended_seq = event, stored.seq
         case e.NoticeSent():
             view.notices[event.of_seq, event.to] = event
-        case e.PullRequestMade():
-            view.pull_request = event
         case e.InstructionsRead():
             view.context.instructions = event
         case e.HostsUsed() | e.DependenciesAdded():

@@ -80,7 +80,6 @@ def test_an_issue_with_its_amendments_and_linked_files_is_the_spec(
     result, started = run(f"gh:{SLUG}#12", "--effort", "low")
     assert result.return_value == 0, result.output + repr(result.exception)
     assert started is not None
-    assert started.issue == f"{SLUG}#12"
     spec = started.spec_text
     assert spec.startswith(
         "# Keep notes\n\n> This spec is the text of issue acme/shop#12, by visitor. Anybody may"

@@ -12,8 +12,7 @@ from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
-from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.making import DEPENDENCY
+from orchestrator.views.report.contents import DEPENDENCY, ReportContents
 from orchestrator.views.words import duration
 from state.hidden import visible
 
