@@ -436,9 +436,10 @@ def main() -> None:
         hits, looked = _token_hits(home), git(stage.bare, "show", f"{_branch(stage)}:looked.txt")
         stage.keep("worked on")
         wrong = [(command, one) for command in _commands(number) for one in _WRONG][::every]
-        found = [(command.name, one.name, _is_right(stage, command, one)) for command, one in wrong]
-        for name, fault, what in found:
-            print(f"{name:<15} {fault:<22} {what or 'right'}")
+        found = []
+        for command, one in wrong:
+            found.append(_is_right(stage, command, one))
+            print(f"{command.name:<15} {one.name:<22} {found[-1] or 'right'}", flush=True)
         counted = [
             _kills(stage, "fresh", "pr", every=every),
             _kills(stage, "opened", "pr", every=every),
@@ -447,7 +448,7 @@ def main() -> None:
         texts, acting = _mentions()
         figures: dict[str, object] = {
             "faults": len(found),
-            "faults_right": sum(not what for *_, what in found),
+            "faults_right": sum(not what for what in found),
             "kills": sum(kills for kills, _ in counted),
             "doubled": sum(doubled for _, doubled in counted),
             "in_place": in_place,

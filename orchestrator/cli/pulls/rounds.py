@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
 from orchestrator.cli.runs.specs import kept_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git, git_succeeds
@@ -39,6 +39,7 @@ from orchestrator.views.screen import say
 from state.errors import GitError, UsageError
 from state.hidden import visible
 from state.journal.events import PullRequestMade, RunStarted, SignalReceived, SpecTaken
+from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
@@ -69,7 +70,7 @@ class Following:
     watch_s: float
     environment: Callable[..., RunEnvironment]
     new: Callable[[RunRequest, RunEnvironment], Outcome]
-    again: Callable[[Path, RunEnvironment], Outcome]
+    again: Callable[[Path, RunEnvironment, GoOn], Outcome]
     hand_over: Callable[[Path, Token], Awaitable[object]]
     environ: MutableMapping[str, str] = field(repr=False)
 
@@ -239,13 +240,15 @@ def _round(asked: Following, place: _Place, before: _Before, look: _Look) -> Out
         checkout = anyio.run(_checked_out, place, before, look.pull_request)
         outcome = asked.new(_request(asked, place, before, look, checkout), around)
         folder = StateFolder(asked.state).find(None)
-    elif ended and not ended.resumable:
+    elif ended and not ended.resumable and ended.outcome is not Outcome.FAILED:
         outcome = ended.outcome
     else:
-        outcome = asked.again(folder, around)
+        failed = [id_ for id_, task in before.view.tasks.items() if task.stage in UNMERGED_ENDS]
+        outcome = asked.again(folder, around, GoOn(retry=tuple(failed) if ended else ()))
     with JournalReader(folder) as journal:
         view = fold(journal.read())
-    if view.ended is None:
+    if view.ended is None or view.ended.resumable or outcome is Outcome.FAILED:
+        say(f"pull request #{place.number}: nothing is answered yet. Go on with `sq follow {place.number}`")
         return outcome
     if view.whole.tree:
         anyio.run(asked.hand_over, folder, place.token)

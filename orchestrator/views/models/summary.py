@@ -82,7 +82,7 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One run in short. `next_command` is "" if it cannot be resumed."""
+    """One run in short. `next_command` is "" if it cannot be resumed, `pull_request` its address or ""."""
 
     run_id: str
     standing: RunState
@@ -91,6 +91,7 @@ class RunSummary:
     problem: str = ""
     next_command: str = ""
     spec_name: str = ""
+    pull_request: str = ""
     tasks_merged: int = 0
     tasks_total: int = 0
     cost_usd: float = 0.0
@@ -128,6 +129,7 @@ def summary_of(
     standing = _standing(view, is_active)
     resumable = standing in {RunState.INTERRUPTED, RunState.KILLED}
     until = now if standing is RunState.ACTIVE else view.clock.last_at
+    made = view.checkout.pull_request
     started, begun = view.started, view.clock.started_at
     return RunSummary(
         run_id=run_id,
@@ -136,6 +138,7 @@ def summary_of(
         doing=activity(view) if standing is RunState.ACTIVE else "",
         next_command=f"sq resume {run_id}{options}" if resumable else "",
         spec_name=started.spec_name if started else "",
+        pull_request=made.url if made else "",
         tasks_merged=sum(task.stage is Stage.MERGED for task in view.tasks.values()),
         tasks_total=len(view.tasks),
         cost_usd=view.cost_usd,

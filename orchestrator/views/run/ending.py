@@ -33,6 +33,8 @@ def where_lines(view: RunView) -> list[str]:
         where.append(f"where the work is: the checkout {view.started.repository}, uncommitted")
     elif view.checkout.kept and view.whole.tree:
         where.append(f"where the work is: branch {view.checkout.kept.branch} of {view.started.repository}")
+    if view.checkout.pull_request:
+        where.append(f"pull request: {view.checkout.pull_request.url}")
     unfinished = [
         f"unfinished work of {id_} is in {task.place.worktree}"
         for id_, task in view.tasks.items()

@@ -77,6 +77,7 @@ def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) 
         (f"{_bar(shown)} {cost}", ""),
         ("" if shown.spending.charged else "rehearsed", "warn"),
         (merged, ""),
+        (f"#{summary.pull_request.rpartition('/')[2]}" if summary.pull_request else "", ""),
     ]
     spans: list[Span] = [("sq", "title")]
     for text, of in parts:

@@ -13,7 +13,11 @@ from language.scripted_claude import ScriptedClaude
 
 from orchestrator.cli.main import cli
 from orchestrator.hosting.asked import failing_part, points_in, told_in
+from state.journal.events import RunStarted
+from state.journal.store import JournalReader
 from state.outcome import Outcome
+from state.paths import StateFolder
+from state.settings.records import OnQuestion, Sandbox
 
 Shell = Callable[..., str]
 
@@ -132,6 +136,84 @@ def test_after_the_last_round_a_person_goes_on(
     result = follow(str(number))
     assert result.return_value == 3
     assert "after 3 round(s)" in result.output
+
+
+def test_watching_goes_on_until_it_is_merged_and_ends_at_its_time(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    seen: list[int] = []
+
+    def merge_later(method: str, path: str) -> None:
+        seen.append(1)
+        if len(seen) == 14:
+            service.pulls[number] |= {"state": "closed", "merged_at": "2026-01-01T00:00:00Z"}
+
+    service.on_request = merge_later
+    result = follow(str(number), "--watch")
+    assert result.return_value == 0
+    assert "it is merged" in result.output
+    asked = [headers.get("if-none-match") for headers in service.headers_seen]
+    assert any(asked), "the service is asked whether anything changed"
+    service.pulls[number] |= {"state": "open", "merged_at": None}
+    service.on_request = lambda _method, _path: None
+    ended = follow(str(number), "--watch", "--for", "1s")
+    assert "watched until now" in ended.output
+    for wrong in ("1", "x", "5 m"):
+        assert "no duration" in str(follow(str(number), "--watch", "--for", wrong).exception)
+    assert "add --watch" in str(follow(str(number), "--for", "5m").exception)
+
+
+def test_a_round_that_was_interrupted_is_gone_on_with_and_answered_once(
+    service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path
+) -> None:
+    service.say(number, "owner", "Name the author.")
+    callers = {
+        "planner/plan/1": [plans("points")],
+        "worker/points/1": [writes("notes.txt", "A line by its author.\n"), notes("F1 changed: named")],
+        "reviewer/points/*": [passes()],
+    }
+    refused = {**plans("points"), "misbehave": {"status": 401, "message": "Not now.", "times": 1}}
+    broken = follow(str(number), **{**callers, "planner/plan/1": [refused]})
+    assert broken.return_value not in {0, None}, broken.output
+    assert answers_of(service) == []
+    runs = len(list((repository / ".sq/runs").iterdir()))
+    again = follow(str(number), **callers)
+    assert len(list((repository / ".sq/runs").iterdir())) == runs, "no run is begun anew"
+    (told,) = answers_of(service)
+    assert "Changed, up to commit" in told, again.output
+
+
+def test_options_of_a_round_are_those_of_a_run(
+    service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path, tmp_path: Path
+) -> None:
+    service.say(number, "owner", "Name the author.")
+    callers = {
+        "planner/plan/1": [plans("points")],
+        "worker/points/1": [writes("notes.txt", "A line by its author.\n"), notes("F1 changed: named")],
+        "reviewer/points/*": [passes()],
+    }
+    given = (
+        "--budget",
+        "3",
+        "--questions",
+        "park",
+        "--sandbox",
+        "off",
+        "--state-dir",
+        str(repository / ".sq"),
+    )
+    result = follow(str(number), *given, "--quiet", **callers)
+    assert result.return_value == 0, result.output
+    assert "worker: Write" not in result.output
+    with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+        (started,) = [one.event for one in journal.read(only=(RunStarted,))]
+    assert isinstance(started, RunStarted)
+    assert started.settings is not None
+    assert started.settings.effort.budget_usd == 3
+    assert (started.settings.questions, started.settings.sandbox.mode) == (OnQuestion.PARK, Sandbox.OFF)
+    assert started.verify == ("grep -q line notes.txt",), "the commands of the first run"
+    wrong = follow(str(number), "--verbose", "--quiet")
+    assert "exclude each other" in str(wrong.exception)
 
 
 def test_a_number_that_no_run_made_is_refused(

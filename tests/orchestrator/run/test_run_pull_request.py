@@ -1,5 +1,6 @@
 """`sq pr` after whole runs: one pull request a run on a stand-in of the service, with real git behind it."""
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -42,7 +43,7 @@ def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
     assert result.exit_code == 0, result.output + repr(result.exception)
     ((number, made),) = service.pulls.items()
     assert f"pull request #{number} opened" in result.output
-    assert made["url" if "url" in made else "html_url"] in result.output
+    assert made["html_url"] in result.output
     run_id = done.view.started.run_id
     assert made["body"].startswith(f"<!-- sq:run={run_id} -->")
     assert made["base"]["ref"] == "main"
@@ -50,6 +51,7 @@ def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
     (event,) = [one for one in events_of(done) if isinstance(one, e.PullRequestMade)]
     assert (event.number, event.repository, event.is_new) == (number, SLUG, True)
 
+    assert f"pull request: {made['html_url']}" in pr("status", run_id).output
     written = len(service.requests)
     assert "already up to date" in pr("pr").output
     assert not [one for one in service.requests[written:] if one[0] != "GET"]
@@ -193,3 +195,31 @@ def test_the_token_is_nowhere_but_in_requests(
     assert places
     assert not [one for one in places if TOKEN.encode() in one.read_bytes()]
     assert ACCOUNT not in (done.folder / "report.html").read_text()
+
+
+def test_a_notice_and_the_views_name_the_pull_request(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], tmp_path: Path, repository: Path
+) -> None:
+    told = tmp_path / "told.txt"
+    own = repository / "sq.toml"
+    own.write_text(f'[[notify]]\non = ["pull_request"]\ncommand = "cat >> {told}; echo >> {told}"\n')
+    finished(rehearse)
+    assert not told.exists()
+    assert pr("pr").exit_code == 0
+    assert pr("pr").exit_code == 0
+    (line,) = told.read_text().splitlines()
+    notice = json.loads(line)
+    ((number, made),) = service.pulls.items()
+    assert notice["kind"] == "pull_request"
+    assert made["html_url"] in notice["text"]
+    assert notice["command"] == f"sq follow {number}"
+
+
+def test_a_draft_was_asked_for_and_another_state_folder(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], tmp_path: Path
+) -> None:
+    done = rehearse(whole_run(), verify=("grep -q line notes.txt",), state_dir=tmp_path / "state")
+    assert done.outcome is Outcome.COMPLETE
+    assert pr("pr", "--draft", "--state-dir", str(tmp_path / "state")).exit_code == 0
+    ((_, made),) = service.pulls.items()
+    assert made["draft"]
