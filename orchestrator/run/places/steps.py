@@ -31,6 +31,7 @@ from orchestrator.project.readiness.steps import (
     copy_kept,
     copy_manifests,
     downloads_of,
+    has_own_code,
     keep,
     kept_folder,
     manifests_in,
@@ -100,11 +101,15 @@ async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> N
     environment = await ready_environment(run, folder)
     for step in plan.steps:
         into.keys.append(step.key)
-        if await to_thread.run_sync(copy_kept, kept, step, folder):
+        links = step.bound and not run.commands.sandboxed  # to its cache, which is quicker than a copy
+        if is_copied := not links and await to_thread.run_sync(copy_kept, kept, step, folder):
             into.again += step.portable
-            continue
+            if not (step.bound and await to_thread.run_sync(has_own_code, kept, step)):
+                continue
         into.runs.append(await _run_step(run, step, folder, environment, reach=Reach.ONLINE))
-        if into.runs[-1].passed:
+        if is_copied and not into.runs[-1].passed:
+            await _remove(folder, step.portable)
+        elif into.runs[-1].passed and not (is_copied or links):
             await to_thread.run_sync(keep, kept, step, folder)
             if run.commands.sandboxed:
                 await _collect_wheels(run, step, folder, environment)
@@ -114,7 +119,7 @@ async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, in
     """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed."""
     for step in steps:
         into.keys.append(step.key)
-        if await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
+        if not step.bound and await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
             into.again += step.portable
             continue
         row = apart(step)
@@ -227,10 +232,14 @@ async def _run_step(
     """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
     new = [path for path in step.makes if not os.path.lexists(folder / path)]
     done = await run.commands.contained(step.command, folder, environment, writable=writable, reach=reach)
-    for path in new if not done.passed else ():
+    await _remove(folder, new if not done.passed else ())
+    return done
+
+
+async def _remove(folder: Path, paths: Sequence[str]) -> None:
+    for path in paths:
         with suppress(OSError):  # a link on the way, which is not followed
             await to_thread.run_sync(remove_inside, folder, path)
-    return done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
