@@ -10,7 +10,7 @@ same. (boundary.md, section 3; field lesson 126)
 import errno
 import struct
 
-# linux/audit.h. The numbers of add_key, request_key, keyctl, perf_event_open, bpf, io_uring_setup, socketcall.
+# linux/audit.h. Of add_key, request_key, keyctl, perf_event_open, bpf, io_uring_setup, socketcall.
 _X86_64, _AARCH64, _I386, _ARM = 0xC000003E, 0xC00000B7, 0x40000003, 0x40000028
 _CALLS = {
     _X86_64: (248, 249, 250, 298, 321, 425),
