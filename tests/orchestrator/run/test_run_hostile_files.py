@@ -109,7 +109,11 @@ def test_a_worker_hears_of_what_git_cannot_take_in_and_removes_it(
 
 
 def test_what_sq_removed_stands_beside_the_gate_in_the_report(rehearse: Rehearse, words: Path) -> None:
-    work = [says(call("Bash", command=LEFT["a pipe in place of a file"])), writes("notes.txt", "done\n"), completes()]
+    work = [
+        says(call("Bash", command=LEFT["a pipe in place of a file"])),
+        writes("notes.txt", "done\n"),
+        completes(),
+    ]
     done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
     assert done.outcome is Outcome.COMPLETE, done.output
     assert f"1 removed that no commit can hold: {WORDS}" in (done.folder / "report.html").read_text()
