@@ -25,12 +25,13 @@ from state.settings.records import Effort, Limits, Settings
 class ScratchWorktrees:
     """The scratch worktrees of this process that are not in use, and how many were made.
 
-    `base_keys` are those of the steps of the base's set-up.
+    `base_keys` are those of the steps of the base's set-up. `failed` are trees and keys of steps that failed.
     """
 
     free: list[Path] = field(default_factory=list)
     made: int = 0
     base_keys: set[str] = field(default_factory=set)
+    failed: set[tuple[str, str]] = field(default_factory=set)
 
 
 class Record(Protocol):

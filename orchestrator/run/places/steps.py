@@ -56,7 +56,7 @@ class Results:
 
     `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
     be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
-    apart. `sealed`: the user's list ran without network, on changed files.
+    apart. `sealed`: the user's list ran without network, on changed files. `failed`: a step did before.
     """
 
     runs: list[CommandRun] = field(default_factory=list)
@@ -65,6 +65,7 @@ class Results:
     keys: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     sealed: bool = False
+    failed: bool = False
 
 
 async def plan_for(run: Run, folder: Path) -> SetUpPlan:
@@ -115,8 +116,13 @@ async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> N
                 await _collect_wheels(run, step, folder, environment)
 
 
-async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results) -> None:
-    """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed."""
+async def run_steps_apart(
+    run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results, *, tree: str
+) -> None:
+    """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed.
+
+    One that failed on the same `tree` before is not run again.
+    """
     for step in steps:
         into.keys.append(step.key)
         if not step.bound and await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
@@ -130,8 +136,15 @@ async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, in
             why = f"files that a task changed lead to this machine or its network: {listed(sorted(private))}"
             into.not_again.append(f"`{step.command}` ({step.why}) is not run again: {why}")
             continue
+        if (tree, step.key) in run.scratch.failed:
+            into.failed = True
+            into.not_again.append(f"`{step.command}` ({step.why}) is not run again: it failed on this tree")
+            continue
         into.apart.append(step.key)
+        before = len(into.runs)
         await _run_apart(run, step, row, folder, into)
+        if not all(one.passed for one in into.runs[before:]):
+            run.scratch.failed.add((tree, step.key))
 
 
 async def run_listed(
