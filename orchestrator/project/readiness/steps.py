@@ -27,7 +27,7 @@ from orchestrator.project.runners.table import usual_table
 from state.safe_paths import parent_inside, read_inside, remove_inside, remove_tree, write_inside
 
 VENV = ".venv"  # the folder of the environment that a Python project gets
-_DRAFT, _MADE_IN = ".draft", "made-in"
+_DRAFT, _SPARE, _MADE_IN = ".draft", ".spare", "made-in"
 _LONGEST_SCRIPT = 1 << 20
 
 
@@ -112,7 +112,19 @@ def copy_kept(kept: Path, step: SetUpStep, folder: Path) -> bool:
             return False
         if step.bound and not _names_anew(source, number, folder, path):
             return False
+    remove_tree(spare_of(source))
     return True
+
+
+def without_spare(kept: Path) -> list[Path]:
+    """Return the kept results of which there is no spare copy, which a worktree gets without copying."""
+    found = [one.parent for one in kept.glob(f"*/{_MADE_IN}") if not one.parent.suffix]
+    return [one for one in found if not spare_of(one).exists()]
+
+
+def spare_of(source: Path) -> Path:
+    """Return the place of the spare copy of a kept result."""
+    return source.with_name(f"{source.name}{_SPARE}")
 
 
 def _names_anew(source: Path, number: int, folder: Path, path: str) -> bool:
@@ -140,6 +152,9 @@ def _put(source: Path, folder: Path, path: str) -> bool:
     try:
         remove_inside(folder, path)
         with parent_inside(folder, path) as (parent, name):
+            with suppress(OSError):  # there is none yet, or on another file system
+                os.rename(spare_of(source.parent) / source.name, name, dst_dir_fd=parent)
+                return True
             by_descriptor = Path(f"/proc/self/fd/{parent}")
             where = by_descriptor if by_descriptor.is_dir() else (folder / path).parent
             return copied(source, where / name, keeps=(parent,))

@@ -35,7 +35,9 @@ from orchestrator.project.readiness.steps import (
     keep,
     kept_folder,
     manifests_in,
+    spare_of,
     wheels_of,
+    without_spare,
 )
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
@@ -104,6 +106,7 @@ async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> N
         into.keys.append(step.key)
         links = step.bound and not run.commands.sandboxed  # to its cache, which is quicker than a copy
         if is_copied := not links and await to_thread.run_sync(copy_kept, kept, step, folder):
+            run.scratch.kept.set()
             into.again += step.portable
             if not (step.bound and await to_thread.run_sync(has_own_code, kept, step)):
                 continue
@@ -112,8 +115,26 @@ async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> N
             await _remove(folder, step.portable)
         elif into.runs[-1].passed and not (is_copied or links):
             await to_thread.run_sync(keep, kept, step, folder)
+            run.scratch.kept.set()
             if run.commands.sandboxed:
                 await _collect_wheels(run, step, folder, environment)
+
+
+async def make_spares(run: Run) -> None:
+    """Copy what set-ups keep ahead of the next one, which then only moves it. Does not end by itself."""
+    while True:
+        await run.scratch.kept.wait()
+        run.scratch.kept = anyio.Event()
+        async with run.scratch.copying:
+            for source in await to_thread.run_sync(without_spare, kept_folder(run.folder)):
+                draft = source.with_suffix(".copy")
+                copy = ["cp", "-a", "--reflink=auto", "--", str(source), str(draft)]
+                try:
+                    with suppress(OSError):  # the next set-up copies for itself
+                        if not (await anyio.run_process(copy, check=False)).returncode:
+                            draft.rename(spare_of(source))
+                finally:
+                    await remove_scratch_folder(draft)
 
 
 async def run_steps_apart(

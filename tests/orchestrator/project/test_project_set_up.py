@@ -14,7 +14,7 @@ from language.sampled import sampled
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
-from orchestrator.project.readiness.steps import copy_kept, has_own_code, keep
+from orchestrator.project.readiness.steps import copy_kept, has_own_code, keep, spare_of, without_spare
 
 PROGRAMS = (
     *(
@@ -300,6 +300,21 @@ def test_an_environment_of_uv_is_copied_and_its_programs_name_the_new_worktree(u
     tool = second / ".venv" / "bin" / "tool"
     assert tool.read_text() == f"#!{second}/.venv/bin/python\n"
     assert tool.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_spare_copy_is_moved_and_then_another_one_is_due(uv_step, project, tmp_path):
+    step, _ = uv_step
+    keep(kept := tmp_path / "kept", step, project)
+    (source,) = without_spare(kept)
+    shutil.copytree(source, spare_of(source), symlinks=True)
+    marked = spare_of(source) / "0" / "lib" / "marked"
+    marked.touch()
+    assert without_spare(kept) == []
+    (second := tmp_path / "second").mkdir()
+    assert copy_kept(kept, step, second)
+    assert (second / ".venv" / "lib" / "marked").exists()
+    assert (second / ".venv" / "bin" / "tool").read_text() == f"#!{second}/.venv/bin/python\n"
+    assert without_spare(kept) == [source]
 
 
 def test_code_of_the_worktree_itself_in_an_environment_is_found(uv_step, project, tmp_path):
