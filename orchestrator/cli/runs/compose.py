@@ -60,7 +60,6 @@ from orchestrator.run.merge.merge import merge
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
-from orchestrator.run.places.steps import make_spares
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.plan import plan
@@ -319,7 +318,6 @@ async def _drive(
             tasks.start_soon(_show, journal, _look(surroundings, run_folder), shown_from, shown)
             tasks.start_soon(outgoing.run)
             tasks.start_soon(_load_later, started, surroundings)
-            tasks.start_soon(make_spares, run)
             try:
                 outcome = await work_until_stopped(run, EFFECTS, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
