@@ -17,9 +17,7 @@ RunId = NewType("RunId", str)
 CallId = NewType("CallId", str)
 SessionId = NewType("SessionId", str)
 
-_ALPHABET = (
-    "23456789abcdefghjkmnpqrstuvwxyz"  # in their order, without those that are easily confused when typed
-)
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # in their order, without those that are easily confused when typed
 
 RUN = "run"
 FINAL = "final"  # the subject of the final review
