@@ -20,7 +20,7 @@ from state.safe_paths import Oddities, make_ordinary, remove_tree
 log = structlog.get_logger(__name__)
 _NAMED, _SHOWN = 10, 200  # paths in a line of the log, and characters of one
 _UNFIT = re.compile(
-    r"(?:(invalid path|failed to encode|BOM is \w+ in) )?'(.+?)'(?(1)| (does not have a commit))"
+    r"(?:(invalid path|failed to encode|BOM is \w+)(?: in)? )?'(.+?)'(?(1)| (does not have a commit))"
 )
 _MOST_UNFIT = 50
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
