@@ -171,9 +171,12 @@ def main() -> None:
         Sandbox.WHOLE, containment=detect_containment(), login=False, environ=os.environ
     )
     with tempfile.TemporaryDirectory(prefix="sq-") as folder:
-        repository = Path(folder) / "repository"
+        repository, workspace = Path(folder) / "repository", Path(folder) / "workspace"
         subprocess.run(["git", "init", "-q", str(repository)], check=True)
-        figures: dict[str, Any] = anyio.run(costs, repository)
+        begin = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "Base")
+        for command in (begin, ("worktree", "add", "-q", str(workspace))):
+            subprocess.run(["git", "-C", str(repository), *command], check=True)
+        figures: dict[str, Any] = anyio.run(costs, workspace)
     figures |= attacks()
     figures["key_hits"] = int(not passes(KEY))
     figures["hosts_reached_beside_the_list"] = int(not passes(BESIDE))

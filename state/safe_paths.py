@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from errno import EFBIG, EINVAL, ELOOP, EXDEV
 from itertools import islice
 from pathlib import Path
@@ -78,6 +79,14 @@ def files_inside(
 def is_text(name: str) -> bool:
     """Whether a file's name is UTF-8, so that it can be stored and shown."""
     return name.isascii() or not any("\ud800" <= one <= "\udfff" for one in name)
+
+
+@dataclass(slots=True, kw_only=True)
+class Oddities:
+    """What a snapshot could not take in: paths that were removed, and git's words on those `left_out`."""
+
+    removed: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 def make_ordinary(folder: Path) -> list[str]:

@@ -20,7 +20,7 @@ import anyio
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
-from agents.process.sandbox.totals import exceeded
+from agents.process.sandbox.totals import NEAR, exceeded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -104,17 +104,22 @@ async def run_command(
 
 
 class _Tail:
-    """The last `limit` of the bytes added. `full` is set when they were more than `most`."""
+    """The last `limit` of the bytes added.
+
+    `full` is set when they were more than `most`, and `nearly_full` before.
+    """
 
     def __init__(self, limit: int, most: int = 0) -> None:
         self._limit = limit
         self._most = most
-        self.full = anyio.Event()
+        self.nearly_full, self.full = anyio.Event(), anyio.Event()
         self._kept = bytearray()
         self._left_out = 0
 
     def add(self, data: bytes) -> None:
         self._kept += data
+        if self._most and self._left_out + len(self._kept) > NEAR * self._most:
+            self.nearly_full.set()
         if self._most and self._left_out + len(self._kept) > self._most:
             self.full.set()
         self._drop(len(self._kept) - self._limit)
@@ -150,11 +155,13 @@ async def _held_to_totals(sandbox: SandboxPlan | None, tail: _Tail) -> AsyncIter
         group.cancel_scope.cancel()
 
     async def printed() -> str:
+        await tail.nearly_full.wait()
+        sandbox.warn(f"sandbox.limits.output_mb ({sandbox.ceilings.output_mb}) is near: {NEAR:.0%} is used")
         await tail.full.wait()
         return f"it printed more than {sandbox.ceilings.output_mb} MiB (sandbox.limits.output_mb)"
 
     async with anyio.create_task_group() as group:
-        group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings))
+        group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
         group.start_soon(watch, printed)
         yield totals
         group.cancel_scope.cancel()

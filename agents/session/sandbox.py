@@ -66,7 +66,7 @@ class SandboxWalls:
         """Return what waits until the session exceeds a total of its sandbox, and then says which."""
         needs = self.needs
         folders = [*([needs.workspace] if needs.writes else []), needs.scratch, *needs.writable]
-        return exceeded(folders, self.boundary.ceilings)
+        return exceeded(folders, self.boundary.ceilings, self.boundary.warn)
 
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""

@@ -6,6 +6,7 @@ Nothing that an agent or a user can write decides what a diff shows (see `compar
 import re
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,13 +32,16 @@ async def diff_text(
 ) -> str:
     """Return the change for a reviewer: the files, then their diffs, of about `limit` characters at most.
 
-    Files that do not fit, and binary ones, are named with their bytes. `paths`: only of these.
+    Files that do not fit, and binary ones, are named with their bytes. Of very many the rest is counted.
+    `paths`: only of these.
     """
     if paths is not None and not paths:
         return "Nothing has changed."
     stat = await compared(folder, "diff", "--stat", *_STAT, of=(base, commit), paths=paths or ())
     diff = await compared(folder, "diff", "--patch", of=(base, commit), paths=paths or ())
-    return f"```\n{_text(stat)}\n```\n\n```diff\n{_cut(_text(diff), limit)}\n```"
+    *files, together = _text(stat).split("\n")
+    listed = "\n".join([*_first(files, limit), together])
+    return f"```\n{listed}\n```\n\n```diff\n{_cut(_text(diff), limit)}\n```"
 
 
 async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
@@ -64,11 +68,18 @@ def _cut(diff: str, limit: int) -> str:
             left -= len(sections[number])
     told = [section for number, section in enumerate(sections) if number in shown]
     others = [section for number, section in enumerate(sections) if number not in shown]
-    named = "".join(
-        f"\n[… {_named(one)}: its diff of {len(one.encode())} bytes is left out: read the file itself]"
+    named = [
+        f"[… {_named(one)}: its diff of {len(one.encode())} bytes is left out: read the file itself]"
         for one in others
-    )
-    return "".join([*told, others[0][:left]]).rstrip("\n") + named
+    ]
+    return "\n".join(["".join([*told, others[0][:left]]).rstrip("\n"), *_first(named, limit)])
+
+
+def _first(lines: Sequence[str], limit: int) -> list[str]:
+    """Return the first lines, of about `limit` characters, and how many there are more."""
+    number = sum(length <= limit for length in accumulate(len(line) + 1 for line in lines))
+    more = len(lines) - number
+    return [*lines[:number], *([f"[… {more} more files are not named here: look for them]"] if more else [])]
 
 
 def _named(section: str) -> str:

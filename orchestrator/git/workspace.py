@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,10 +15,14 @@ from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, igno
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
-from state.safe_paths import make_ordinary, remove_tree
+from state.safe_paths import Oddities, make_ordinary, remove_tree
 
 log = structlog.get_logger(__name__)
 _NAMED, _SHOWN = 10, 200  # paths in a line of the log, and characters of one
+_UNFIT = re.compile(
+    r"(?:(invalid path|failed to encode|BOM is \w+)(?: in)? )?'(.+?)'(?(1)| (does not have a commit))"
+)
+_MOST_UNFIT = 50
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -134,8 +138,10 @@ def _is_half_made(folder: Path) -> bool:
 # --- content of a worktree ------------------------------------------------------------------------------
 
 
-async def snapshot(folder: Path) -> str:
+async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
     """Return the tree hash of a whole worktree, with uncommitted and new files, without ignored ones.
+
+    `odd` gets what git could not take in.
 
     Files are staged in an index that no agent sees, so a Worker's `git diff` still shows its work. That index
     is kept as long as the worktree's own stays the same, because with its data git need not read every file
@@ -150,7 +156,7 @@ async def snapshot(folder: Path) -> str:
                 with suppress(FileNotFoundError):
                     shutil.copy2(source, draft)  # with its time, by which git knows which files changed since
         environment = {"GIT_INDEX_FILE": str(draft)}
-        await add_into(folder, environment, lenient=False)
+        await add_into(folder, environment, lenient=False, odd=odd)
         tree = await git(folder, "write-tree", environment=environment)
         for old in where.glob("sq-index.*"):
             if old != kept:
@@ -193,19 +199,42 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
         return await git(folder, "write-tree", environment=environment)
 
 
-async def add_into(folder: Path, environment: Mapping[str, str], *, lenient: bool) -> None:
+async def add_into(
+    folder: Path, environment: Mapping[str, str], *, lenient: bool, odd: Oddities | None = None
+) -> None:
     """Stage every file in the index that `environment` names, build leftovers aside.
 
-    `lenient`: leave out content that git cannot take in, such as a repository without commits.
+    `lenient`: leave out content that git cannot take in, such as a repository without commits, and remove
+    nothing. Otherwise that which git names is left out, what no commit can hold is removed, and `odd` gets
+    both.
     """
+    odd = odd or Oddities()
     with ignoring_junk() as ignoring:
         try:
             await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
         except GitError:
             if lenient:
                 return
-            await _made_ordinary(folder)
-            await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
+            odd.removed += await _made_ordinary(folder)
+            await _add_fit(folder, environment, ignoring, odd)
+
+
+async def _add_fit(
+    folder: Path, environment: Mapping[str, str], ignoring: Sequence[str], odd: Oddities
+) -> None:
+    """Stage every file but those that git names as ones that it cannot take in."""
+    for tries_left in range(_MOST_UNFIT, -1, -1):
+        without = [f":(exclude,literal){path}" for path in odd.left_out]
+        paths = ["--", ".", *without] if without else []
+        try:
+            await add_all(folder, "--ignore-errors", *paths, settings=ignoring, environment=environment)
+        except GitError as error:
+            named = {path.rstrip("/"): f"{why}{more}" for why, path, more in _UNFIT.findall(str(error))}
+            if not (tries_left and named.keys() - odd.left_out.keys()):
+                raise
+            odd.left_out |= named
+        else:
+            return
 
 
 async def _forget_times(folder: Path, index: Path) -> None:
@@ -239,8 +268,11 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
         await in_worktree(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
 
-async def _made_ordinary(folder: Path) -> None:
-    """Make a worktree of sq's own one that git can read and clean. Call it when git could not."""
+async def _made_ordinary(folder: Path) -> list[str]:
+    """Make a worktree of sq's own one that git can read and clean. Call it when git could not.
+
+    Returns the paths that were removed.
+    """
     try:
         removed = await to_thread.run_sync(make_ordinary, folder)
     except OSError as error:
@@ -249,6 +281,7 @@ async def _made_ordinary(folder: Path) -> None:
         log.warning(
             "worktree.odd.removed", folder=str(folder), paths=[one[:_SHOWN] for one in removed[:_NAMED]]
         )
+    return removed
 
 
 async def tree_of(folder: Path, commit: str) -> str:

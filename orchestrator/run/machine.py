@@ -23,6 +23,7 @@ from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.event_log import log_about
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
+from orchestrator.run.places.steps import make_spares
 from orchestrator.run.record import Run
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
@@ -128,6 +129,7 @@ async def work_until_stopped(run: Run, effects: Effects, stop: "StopRequest") ->
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
+        tasks.start_soon(make_spares, run)
         outcome = await work(run, effects)
         tasks.cancel_scope.cancel()
     if run.view.ended is None:

@@ -9,6 +9,7 @@ from typing import Protocol
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import Tasks, TaskView, WholeView
 from state.records.commands import CommandRun, HostUse
+from state.safe_paths import Oddities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,10 @@ class Places(Protocol):
 
     async def snapshot(self, folder: Path) -> str:
         """Return the tree hash of everything in a place, with new files and without ignored ones."""
+        ...
+
+    def take_oddities(self, folder: Path) -> Oddities:
+        """Return what snapshots of a place could not take in since this was called last."""
         ...
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:

@@ -229,6 +229,11 @@ ROWS = (
         _send("'\\0sq-test-' + os.environ['VICTIM_PID']", "socket.AF_UNIX"),
         _reached("abstract"),
     ),
+    Row(
+        "open a socket to the hypervisor",
+        "python3 -c 'import socket; socket.socket(40, socket.SOCK_STREAM)'",
+        only_held=True,
+    ),
     # --- processes and the kernel ---
     Row("kill a process outside", 'kill -0 "$VICTIM_PID"'),
     Row("make a user namespace", "unshare -Ur true", as_root=False),

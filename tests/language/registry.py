@@ -182,6 +182,8 @@ def _registry(found: StandIn, authority: trustme.CA) -> Iterator[int]:
             kind = "text/html" if self.path.startswith("/simple/") else "application/json"
             self.send_header("Content-Type", kind)
             self.send_header("Set-Cookie", "kept=1")
+            if self.path.startswith("/files/"):
+                self.send_header("Cache-Control", "max-age=365000000, immutable, public")  # as the real one
             self.send_header("Content-Length", str(len(data or b"")))
             self.end_headers()
             if self.command != "HEAD":

@@ -5,7 +5,7 @@ exist inside.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -48,8 +48,8 @@ class SandboxPlan:
     `sockets` are reached by a port of its loopback each. `dropped` are environment variables that are unset,
     `variables` those that are set. `own_processes`: processes outside are hidden by a
     namespace that the sandbox makes itself, which is not needed if the process tree already has one.
-    `control_groups` are folders of the groups that it joins, `program` is bubblewrap's path, and `filter` the
-    file of its `system_calls`.
+    `warn` hears of a ceiling that is near. `control_groups` are folders of the groups that it joins,
+    `program` is bubblewrap's path, and `filter` the file of its `system_calls`.
     """
 
     workspace: Path
@@ -60,6 +60,7 @@ class SandboxPlan:
     variables: Mapping[str, str] = field(default_factory=dict)
     own_processes: bool = False
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    warn: Callable[[str], None] = field(default=lambda _near: None, compare=False)
     control_groups: tuple[Path, ...] = ()
     program: str = "bwrap"
     filter: Path

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -57,6 +57,7 @@ class SandboxPolicy:
     `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
     which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
     folders that every process may read, if they exist. `outside` is what they reach beside the model.
+    `warn` hears of a ceiling that is near.
     """
 
     choice: Choice
@@ -67,6 +68,7 @@ class SandboxPolicy:
     kept_out: tuple[Path, ...] = ()
     shared: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
+    warn: Callable[[str], None] = field(default=lambda _near: None, compare=False)
     groups: ControlGroups = field(default_factory=ControlGroups)
     outside: Outside = field(default_factory=Outside)
 
@@ -115,6 +117,7 @@ class SandboxPolicy:
             variables={**outside.variables, **(outside.of_sessions if is_session else {})} if online else {},
             own_processes=self.own_processes,
             ceilings=self.ceilings,
+            warn=self.warn,
             control_groups=self.groups.folders,
             program=self.choice.program,
             filter=needs.scratch / _CALLS,

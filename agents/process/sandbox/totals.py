@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from anyio import sleep, to_thread
@@ -22,22 +22,31 @@ from state.settings.records import SandboxLimits
 _MB = 1024 * 1024
 _PAUSE_S = 1.0
 _PAUSE_COUNTED_S = 10.0  # once it has counted, because others may use the space
+NEAR = 0.8  # of a total, at which it is said
 _BLOCK = 512  # bytes, of `st_blocks`
 
 
-async def exceeded(folders: Iterable[Path], limits: SandboxLimits) -> str:
-    """Wait until processes exceed a total in these folders, and return which. Never, without a limit."""
+async def exceeded(folders: Iterable[Path], limits: SandboxLimits, warn: Callable[[str], None]) -> str:
+    """Wait until processes exceed a total in these folders, and return which. Never, without a limit.
+
+    `warn` hears once, before that, which one they come near to.
+    """
     writable = tuple(folders)
     most = (limits.total_mb or 0) * _MB, limits.files or 0
-    began, before, pause = time.time(), _free(writable), _PAUSE_S
+    near = [NEAR * limit for limit in most]
+    began, before, pause, warned = time.time(), _free(writable), _PAUSE_S, False
     while True:
         await sleep(pause)
         now = _free(writable)
         gone = [sum(before[one][kind] - now[one][kind] for one in before.keys() & now) for kind in (0, 1)]
-        if not any(limit and sank >= limit for limit, sank in zip(most, gone, strict=True)):
+        if not any(limit and sank >= limit for limit, sank in zip(near, gone, strict=True)):
             continue
         pause = _PAUSE_COUNTED_S
         written, files = await to_thread.run_sync(_written, writable, began, abandon_on_cancel=True)
+        for has, limit, which in ((written, near[0], "total_mb"), (files, near[1], "files")):
+            if limit and has >= limit and not warned:
+                warned = True
+                warn(f"sandbox.limits.{which} ({getattr(limits, which)}) is near: {NEAR:.0%} is used")
         if most[0] and written >= most[0]:
             return f"it wrote more than {limits.total_mb} MiB (sandbox.limits.total_mb)"
         if most[1] and files >= most[1]:

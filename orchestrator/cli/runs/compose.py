@@ -71,7 +71,7 @@ from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
-from state.journal.events import RunResumed, RunStarted
+from state.journal.events import LimitNear, RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
@@ -393,6 +393,8 @@ def _run(
     shown_from: int,
 ) -> Run:
     state_root = run_folder.parents[1]
+    recorder = Recorder(journal, heard=log_event, after=shown_from)
+    boundary = replace(boundary, warn=lambda near: recorder.record(LimitNear(cause=near)))
     platform = make_platform(
         connection,
         cli=find_cli(),
@@ -414,7 +416,6 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    recorder = Recorder(journal, heard=log_event, after=shown_from)
     return composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
 
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shlex
+import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -23,10 +24,11 @@ from orchestrator.project.build_files.packages import MANIFEST, depends, manager
 from orchestrator.project.files import Shown, look
 from orchestrator.project.runners.row import OfflineInstall, SetUpTool, Table
 from orchestrator.project.runners.table import usual_table
-from state.safe_paths import parent_inside, read_inside, remove_inside, remove_tree
+from state.safe_paths import parent_inside, read_inside, remove_inside, remove_tree, write_inside
 
 VENV = ".venv"  # the folder of the environment that a Python project gets
-_DRAFT = ".draft"
+_DRAFT, _SPARE, _MADE_IN = ".draft", ".spare", "made-in"
+_LONGEST_SCRIPT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,8 @@ class SetUpStep:
     """A command that makes a worktree ready for one ecosystem.
 
     `tool` is its row of the table, `program` has to be installed for it, and `why` is the file that asks for
-    it. `portable` are folders that are the same at any path. They are made once and copied. `makes` are
+    it. `portable` are folders that are the same at any path. They are made once and copied. Those that are
+    `bound` name it in their programs, and packages of the worktree itself need the command again. `makes` are
     folders that hold absolute paths, and that are removed again if the command fails. `key` changes with
     everything that the result depends on. `wants` are the packages that a Python project and its build
     require, None if only a script knows them.
@@ -46,6 +49,7 @@ class SetUpStep:
     why: str
     tool: str = ""
     portable: tuple[str, ...] = ()
+    bound: bool = False
     makes: tuple[str, ...] = ()
     key: str = ""
     wants: tuple[str, ...] | None = None
@@ -106,7 +110,41 @@ def copy_kept(kept: Path, step: SetUpStep, folder: Path) -> bool:
     for number, path in enumerate(step.portable):
         if (source / str(number)).is_dir() and not _put(source / str(number), folder, path):
             return False
+        if step.bound and not _names_anew(source, number, folder, path):
+            return False
+    remove_tree(spare_of(source))
     return True
+
+
+def without_spare(kept: Path) -> list[Path]:
+    """Return the kept results of which there is no spare copy, which a worktree gets without copying."""
+    found = [one.parent for one in kept.glob(f"*/{_MADE_IN}") if not one.parent.suffix]
+    return [one for one in found if not spare_of(one).exists()]
+
+
+def spare_of(source: Path) -> Path:
+    """Return the place of the spare copy of a kept result."""
+    return source.with_name(f"{source.name}{_SPARE}")
+
+
+def _names_anew(source: Path, number: int, folder: Path, path: str) -> bool:
+    """Let the programs of a copied environment name the worktree that it lies in now. Whether all do."""
+    with suppress(OSError):
+        before = (source / _MADE_IN).read_bytes()
+        for program in (source / str(number) / "bin").iterdir():
+            facts = program.lstat()
+            content = program.read_bytes() if stat.S_ISREG(facts.st_mode) else b""
+            if before in content[:_LONGEST_SCRIPT]:
+                new = content.replace(before, os.fsencode(folder))
+                write_inside(folder, f"{path}/bin/{program.name}", new, mode=stat.S_IMODE(facts.st_mode))
+        return True
+    return False
+
+
+def has_own_code(kept: Path, step: SetUpStep) -> bool:
+    """Whether a kept environment has packages that are installed from a folder, as editable ones are."""
+    found = (kept / step.key).glob("*/lib/*/site-packages/*/direct_url.json")
+    return any(b'"dir_info"' in file.read_bytes() for file in found)
 
 
 def _put(source: Path, folder: Path, path: str) -> bool:
@@ -114,6 +152,9 @@ def _put(source: Path, folder: Path, path: str) -> bool:
     try:
         remove_inside(folder, path)
         with parent_inside(folder, path) as (parent, name):
+            with suppress(OSError):  # there is none yet, or on another file system
+                os.rename(spare_of(source.parent) / source.name, name, dst_dir_fd=parent)
+                return True
             by_descriptor = Path(f"/proc/self/fd/{parent}")
             where = by_descriptor if by_descriptor.is_dir() else (folder / path).parent
             return copied(source, where / name, keeps=(parent,))
@@ -124,14 +165,16 @@ def _put(source: Path, folder: Path, path: str) -> bool:
 def keep(kept: Path, step: SetUpStep, folder: Path) -> None:
     """Keep a step's result in a worktree, if it is the same at any path.
 
-    It is not if it has a link that is absolute or leads out of the worktree, as `npm link` makes them.
+    It is not if it has a link that is absolute or leads out of the worktree, as `npm link` makes them. Those
+    of an environment lead to its interpreter.
     """
     made = [folder / path for path in step.portable]
-    if not step.portable or not made[0].is_dir() or any(_leads_out(path, folder) for path in made):
+    if not step.portable or not made[0].is_dir() or any(_leads_out(path, folder, step) for path in made):
         return
     draft = kept / f"{step.key}{_DRAFT}"
     remove_tree(draft)
     draft.mkdir(parents=True)
+    (draft / _MADE_IN).write_bytes(os.fsencode(folder))
     if all(copied(path, draft / str(number)) for number, path in enumerate(made) if path.is_dir()):
         remove_tree(kept / step.key)
         draft.rename(kept / step.key)
@@ -156,12 +199,14 @@ def copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
     return False
 
 
-def _leads_out(path: Path, folder: Path) -> bool:
-    """Whether a link in a folder is absolute or leads out of the worktree."""
+def _leads_out(path: Path, folder: Path, step: SetUpStep) -> bool:
+    """Whether a link in a folder is absolute or leads out. In a bound one an absolute one may not lead in."""
     root = folder.resolve()
-    return path.is_symlink() or any(
-        link.readlink().is_absolute() or not link.resolve().is_relative_to(root) for link in _links(path)
-    )
+    for link in _links(path):
+        absolute, inside = link.readlink().is_absolute(), link.resolve().is_relative_to(root)
+        if absolute and inside if step.bound else absolute or not inside:
+            return True
+    return path.is_symlink()
 
 
 def _links(path: Path) -> Iterator[Path]:

@@ -56,13 +56,14 @@ def files_that_run_later(
 
 def _repositories(changed: Sequence[str]) -> Iterator[str]:
     """Yield the HEAD of each folder that git takes for a repository without a worktree."""
-    paths = [path.lower() for path in changed]
-    for path in changed:
-        folder, _, name = path.lower().rpartition("/")
-        parts = {
-            one.removeprefix(f"{folder}/").partition("/")[0] for one in paths if one.startswith(f"{folder}/")
-        }
-        if name == "head" and folder and (parts >= {"objects", "refs"} or "commondir" in parts):
+    heads = {path: path[: -len("/head")].lower() for path in changed if path.lower().endswith("/head")}
+    parts: dict[str, set[str]] = {folder: set() for folder in heads.values()}
+    for path in map(str.lower, changed) if heads else ():
+        for slash in (at for at, one in enumerate(path) if one == "/"):
+            if (found := parts.get(path[:slash])) is not None:
+                found.add(path[slash + 1 :].partition("/")[0])
+    for path, folder in heads.items():
+        if parts[folder] >= {"objects", "refs"} or "commondir" in parts[folder]:
             yield path
 
 

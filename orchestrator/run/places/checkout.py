@@ -17,6 +17,7 @@ from orchestrator.run.ports import MergeState, TaskPlace
 from state.errors import GitError, UsageError
 from state.journal.events import RunStarted, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import ENDED_STAGES, Stage, Tasks, TaskView, WholeView
+from state.safe_paths import Oddities
 
 _INDEX = "checkout.index"
 
@@ -99,6 +100,10 @@ class Checkout:
     async def snapshot(self, folder: Path) -> str:
         """As the ports."""
         return await shadow_snapshot(folder, self._index, lenient=True)
+
+    def take_oddities(self, folder: Path) -> Oddities:  # noqa: ARG002  as the ports
+        """As the ports. Nothing of the user's is removed, and what git cannot take in stays out."""
+        return Oddities()
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As the ports."""

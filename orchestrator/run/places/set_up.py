@@ -97,7 +97,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
         raise SetUpError(_failed(task_id, folder, failed[0], sealed=results.sealed))
-    state = failed_here if failed else f"{_DONE} {key}"
+    state = failed_here if failed or results.failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
     write_note(marker, Noted(state=state, keys=keys, apart=apart))
@@ -193,7 +193,7 @@ async def _in_sandbox(
         variables = {**await ready_environment(run, at.folder), **offline_variables()}
         results.runs += await run_listed(run, at.folder, reach=Reach.SEALED, environment=variables)
     changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in results.keys]
-    await run_steps_apart(run, changed, at.folder, results)
+    await run_steps_apart(run, changed, at.folder, results, tree=at.tree)
     return results
 
 
@@ -301,6 +301,7 @@ async def remove_scratch_worktrees(run: Run) -> None:
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
     run.scratch.free.clear()
-    await remove_scratch_folder(kept_folder(run.folder))
+    async with run.scratch.copying:
+        await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

@@ -31,10 +31,13 @@ from orchestrator.project.readiness.steps import (
     copy_kept,
     copy_manifests,
     downloads_of,
+    has_own_code,
     keep,
     kept_folder,
     manifests_in,
+    spare_of,
     wheels_of,
+    without_spare,
 )
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.ports import Reach
@@ -55,7 +58,7 @@ class Results:
 
     `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
     be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
-    apart. `sealed`: the user's list ran without network, on changed files.
+    apart. `sealed`: the user's list ran without network, on changed files. `failed`: a step did before.
     """
 
     runs: list[CommandRun] = field(default_factory=list)
@@ -64,6 +67,7 @@ class Results:
     keys: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     sealed: bool = False
+    failed: bool = False
 
 
 async def plan_for(run: Run, folder: Path) -> SetUpPlan:
@@ -100,21 +104,49 @@ async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> N
     environment = await ready_environment(run, folder)
     for step in plan.steps:
         into.keys.append(step.key)
-        if await to_thread.run_sync(copy_kept, kept, step, folder):
+        links = step.bound and not run.commands.sandboxed  # to its cache, which is quicker than a copy
+        if is_copied := not links and await to_thread.run_sync(copy_kept, kept, step, folder):
+            run.scratch.kept.set()
             into.again += step.portable
-            continue
+            if not (step.bound and await to_thread.run_sync(has_own_code, kept, step)):
+                continue
         into.runs.append(await _run_step(run, step, folder, environment, reach=Reach.ONLINE))
-        if into.runs[-1].passed:
+        if is_copied and not into.runs[-1].passed:
+            await _remove(folder, step.portable)
+        elif into.runs[-1].passed and not (is_copied or links):
             await to_thread.run_sync(keep, kept, step, folder)
+            run.scratch.kept.set()
             if run.commands.sandboxed:
                 await _collect_wheels(run, step, folder, environment)
 
 
-async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results) -> None:
-    """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed."""
+async def make_spares(run: Run) -> None:
+    """Copy what set-ups keep ahead of the next one, which then only moves it. Does not end by itself."""
+    while True:
+        await run.scratch.kept.wait()
+        run.scratch.kept = anyio.Event()
+        async with run.scratch.copying:
+            for source in await to_thread.run_sync(without_spare, kept_folder(run.folder)):
+                draft = source.with_suffix(".copy")
+                copy = ["cp", "-a", "--reflink=auto", "--", str(source), str(draft)]
+                try:
+                    with suppress(OSError):  # the next set-up copies for itself
+                        if not (await anyio.run_process(copy, check=False)).returncode:
+                            draft.rename(spare_of(source))
+                finally:
+                    await remove_scratch_folder(draft)
+
+
+async def run_steps_apart(
+    run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results, *, tree: str
+) -> None:
+    """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed.
+
+    One that failed on the same `tree` before is not run again.
+    """
     for step in steps:
         into.keys.append(step.key)
-        if await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
+        if not step.bound and await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
             into.again += step.portable
             continue
         row = apart(step)
@@ -125,8 +157,15 @@ async def run_steps_apart(run: Run, steps: Sequence[SetUpStep], folder: Path, in
             why = f"files that a task changed lead to this machine or its network: {listed(sorted(private))}"
             into.not_again.append(f"`{step.command}` ({step.why}) is not run again: {why}")
             continue
+        if (tree, step.key) in run.scratch.failed:
+            into.failed = True
+            into.not_again.append(f"`{step.command}` ({step.why}) is not run again: it failed on this tree")
+            continue
         into.apart.append(step.key)
+        before = len(into.runs)
         await _run_apart(run, step, row, folder, into)
+        if not all(one.passed for one in into.runs[before:]):
+            run.scratch.failed.add((tree, step.key))
 
 
 async def run_listed(
@@ -227,10 +266,14 @@ async def _run_step(
     """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
     new = [path for path in step.makes if not os.path.lexists(folder / path)]
     done = await run.commands.contained(step.command, folder, environment, writable=writable, reach=reach)
-    for path in new if not done.passed else ():
+    await _remove(folder, new if not done.passed else ())
+    return done
+
+
+async def _remove(folder: Path, paths: Sequence[str]) -> None:
+    for path in paths:
         with suppress(OSError):  # a link on the way, which is not followed
             await to_thread.run_sync(remove_inside, folder, path)
-    return done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

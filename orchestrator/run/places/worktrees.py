@@ -30,6 +30,7 @@ from orchestrator.run.ports import MergeState, TaskPlace
 from state.errors import GitError
 from state.journal.events import RunStarted, WorkDelivered, WorkKept, WorkRescued
 from state.journal.events.tasks import Stage, Tasks, TaskView, WholeView
+from state.safe_paths import Oddities
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +42,7 @@ class Worktrees:
     started: RunStarted
     merge_home: bool = True
     not_dirt: list[Path] = field(default_factory=list)
+    _odd: dict[Path, Oddities] = field(default_factory=dict)
     _making: anyio.Lock = field(default_factory=anyio.Lock)  # git makes one worktree after the other
 
     @property
@@ -119,7 +121,15 @@ class Worktrees:
 
     async def snapshot(self, folder: Path) -> str:
         """As the ports."""
-        return await (snapshot_aside(folder) if folder == self._integration else snapshot(folder))
+        if folder == self._integration:
+            return await snapshot_aside(folder)
+        odd = self._odd.setdefault(folder, Oddities())
+        odd.left_out.clear()
+        return await snapshot(folder, odd)
+
+    def take_oddities(self, folder: Path) -> Oddities:
+        """As the ports."""
+        return self._odd.pop(folder, Oddities())
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
         """As the ports."""

@@ -61,6 +61,7 @@ from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
 
 DIFF = "diff"
+_NAMED = 10  # paths
 VERIFICATION = "verification"
 
 
@@ -115,6 +116,11 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
     standing = undisputed(task.review.open, disputes_of(run.view, task))
     may_be_empty = bool(task.review.open) and not standing and task.is_in_merged_work
+    odd = run.places.take_oddities(folder)
+    if odd.left_out:
+        named = "; ".join(f"{line(path)}: {why}" for path, why in odd.left_out.items())
+        reason = f"git cannot take these into a commit: {named}. Remove them, or make them ordinary content."
+        return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=reason)
     if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:
         return GateResult(
             gate=DIFF,
@@ -136,7 +142,9 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
             verdict=Verdict.BLOCK,
             reason=f"Protected paths were changed: {named}. Put them back as they were.",
         )
-    return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed")
+    named = ", ".join(map(line, odd.removed[:_NAMED]))
+    more = f", {len(odd.removed)} removed that no commit can hold: {named}" if odd.removed else ""
+    return GateResult(gate=DIFF, verdict=Verdict.ALLOW, reason=f"{len(changed)} file(s) changed{more}")
 
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:

@@ -38,7 +38,7 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
         case e.RunInterrupted():
             text = f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"
             return [Words(kind="run", text=text, tone=Tone.WARN)]
-        case e.LimitReached():
+        case e.LimitReached() | e.LimitNear():
             return [Words(kind="limit", text=f"limit: {event.cause}", tone=Tone.WARN)]
         case e.RunEnded():
             why = event.cause or MEANINGS[event.outcome]

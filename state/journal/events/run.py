@@ -69,6 +69,13 @@ class LimitReached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitNear:
+    """A session or a command comes near to a limit of its sandbox, which would end it."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
     """The run reached an outcome. `cause` is why it is not complete. `resumable`: a resume may go on."""
 
@@ -125,6 +132,7 @@ RunEvent = (
     | RunResumed
     | RunInterrupted
     | LimitReached
+    | LimitNear
     | RunEnded
     | NoticeSent
     | HostsUsed

@@ -481,6 +481,17 @@ async def test_a_long_diff_is_cut_with_a_note_and_the_files_are_listed_whole(wor
     assert "left out" not in await diff_text(worktree, head, commit, limit=100_000)
 
 
+async def test_of_very_many_files_the_rest_is_counted(worktree, head):
+    (worktree / "wide").mkdir()
+    for number in range(2_000):
+        (worktree / "wide" / f"{number}.py").write_text(f"x = {number}\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    told = await diff_text(worktree, head, commit, limit=5_000)
+    assert "2000 files changed" in told
+    assert len(re.findall(r"\[… \d+ more files are not named here", told)) == 2
+    assert len(told) < 20_000
+
+
 HIDING = ["-diff", "binary", "diff=hides", "linguist-generated -diff", "filter=hides -text"]
 
 

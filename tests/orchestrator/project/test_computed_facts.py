@@ -8,7 +8,7 @@ from orchestrator.project.build_files.dependencies import dependencies_in, depen
 from orchestrator.project.functions.public import name_changes, public_names
 
 MANIFESTS = {
-    "pyproject.toml": ('[project]\ndependencies = ["A_b>=1", "c[x]"]\n[project.optional-dependencies]\nt = ["d"]\n[dependency-groups]\ndev = ["e", {include-group = "t"}]\n[build-system]\nrequires = ["f"]\n[tool.poetry.group.x.dependencies]\npython = "^3"\ng = {version = "1"}\n', "a-b c d e f g"),
+    "pyproject.toml": ('[project]\ndependencies = ["A_b>=1", "c[x]"]\n[project.optional-dependencies]\nt = ["d"]\n[dependency-groups]\ndev = ["e", {include-group = "t"}]\n[build-system]\nrequires = ["f"]\n[tool.poetry.group.x.dependencies]\npython = "^3"\ng = {version = "1"}\n', "a-b c d e g"),
     "requirements-dev.txt": ("# x\n-r other.txt\na==1.0 \\\n    --hash=sha256:1\nB.c ; python_version > '3'\nd @ https://x\n", "a b-c d"),
     "setup.cfg": ("[options]\ninstall_requires =\n    a>1\n    b\n[options.extras_require]\nt = c\n", "a b c"),
     "setup.py": ("from setuptools import setup\nsetup(install_requires=['a>1'], extras_require={'t': ['b']})\n", "a b"),

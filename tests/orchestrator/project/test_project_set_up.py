@@ -14,7 +14,7 @@ from language.sampled import sampled
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
-from orchestrator.project.readiness.steps import copy_kept, keep
+from orchestrator.project.readiness.steps import copy_kept, has_own_code, keep, spare_of, without_spare
 
 PROGRAMS = (
     *(
@@ -266,6 +266,67 @@ def test_node_modules_with_a_link_that_leads_out_are_made_anew(project, programs
     write(project, {"package.json": DEPENDS, "package-lock.json": "", "node_modules/.keep": ""})
     (project / "node_modules" / "linked").symlink_to(to)
     (step,) = plan_of(project, environ={"PATH": str(programs)}).steps
+    keep(tmp_path / "kept", step, project)
+    assert not copy_kept(tmp_path / "kept", step, project)
+
+
+@pytest.fixture
+def uv_step(project, tmp_path):
+    """A step of uv, and the environment that it made in `project`, without uv."""
+    write(project, {"pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n', "uv.lock": ""})
+    (programs := tmp_path / "uv").mkdir()
+    for name in ("uv", "python3"):
+        (programs / name).symlink_to(sys.executable)
+    packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "dep.py").write_text("ANSWER = 42\n")
+    (project / ".venv" / "bin").mkdir()
+    (project / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (project / ".venv" / "bin" / "tool").write_text(f"#!{project}/.venv/bin/python\n")
+    (project / ".venv" / "bin" / "tool").chmod(0o755)
+    (step,) = plan_of(project, environ={"PATH": str(programs)}).steps
+    return step, packages
+
+
+def test_an_environment_of_uv_is_copied_and_its_programs_name_the_new_worktree(uv_step, project, tmp_path):
+    step, packages = uv_step
+    keep(tmp_path / "kept", step, project)
+    (packages / "dep.py").write_text("changed by an agent, afterwards")
+    (second := tmp_path / "second").mkdir()
+    assert copy_kept(tmp_path / "kept", step, second)
+    assert not has_own_code(tmp_path / "kept", step)
+    (copy,) = second.glob(".venv/lib/*/site-packages/dep.py")
+    assert copy.read_text() == "ANSWER = 42\n"
+    tool = second / ".venv" / "bin" / "tool"
+    assert tool.read_text() == f"#!{second}/.venv/bin/python\n"
+    assert tool.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_spare_copy_is_moved_and_then_another_one_is_due(uv_step, project, tmp_path):
+    step, _ = uv_step
+    keep(kept := tmp_path / "kept", step, project)
+    (source,) = without_spare(kept)
+    shutil.copytree(source, spare_of(source), symlinks=True)
+    marked = spare_of(source) / "0" / "lib" / "marked"
+    marked.touch()
+    assert without_spare(kept) == []
+    (second := tmp_path / "second").mkdir()
+    assert copy_kept(kept, step, second)
+    assert (second / ".venv" / "lib" / "marked").exists()
+    assert (second / ".venv" / "bin" / "tool").read_text() == f"#!{second}/.venv/bin/python\n"
+    assert without_spare(kept) == [source]
+
+
+def test_code_of_the_worktree_itself_in_an_environment_is_found(uv_step, project, tmp_path):
+    step, packages = uv_step
+    write(packages, {"shop-1.dist-info/direct_url.json": json.dumps({"url": "", "dir_info": {}})})
+    keep(tmp_path / "kept", step, project)
+    assert has_own_code(tmp_path / "kept", step)
+
+
+def test_an_environment_with_an_absolute_link_into_its_worktree_is_made_anew(uv_step, project, tmp_path):
+    step, packages = uv_step
+    (packages / "linked.py").symlink_to(project / ".venv" / "bin" / "tool")
     keep(tmp_path / "kept", step, project)
     assert not copy_kept(tmp_path / "kept", step, project)
 

@@ -110,3 +110,9 @@ def test_a_repository_whose_parts_are_files_of_the_tree_runs_later(files, found)
 def test_of_very_many_files_the_rest_is_counted():
     found = files_that_run_later("Write notes.", [f"part{n}/.envrc" for n in range(1_003)], {}, {})
     assert (len(found), found[-1]) == (1_001, "3 more")
+
+
+def test_very_many_files_are_looked_at_once_each():
+    files = [f"wide/{number}/HEAD" for number in range(20_000)]
+    bare = ["deep/HEAD", "deep/objects/x", "deep/refs/x"]
+    assert files_that_run_later("Write notes.", [*files, *bare], {}, {}) == ("deep/HEAD",)

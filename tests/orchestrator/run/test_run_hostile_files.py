@@ -87,6 +87,38 @@ def test_a_run_ends_as_it_should_whatever_its_worker_leaves(
     assert not worktrees.exists() or not list(worktrees.iterdir())
 
 
+UNFIT = {
+    ".GIT/config": "mkdir .GIT && touch .GIT/config",
+    "inner": "git init -q inner",
+    "b.txt": "echo '*.txt working-tree-encoding=UTF-99' > .gitattributes && echo ä > b.txt",
+}
+
+
+@pytest.mark.parametrize("named", UNFIT)
+def test_a_worker_hears_of_what_git_cannot_take_in_and_removes_it(
+    rehearse: Rehearse, words: Path, named: str
+) -> None:
+    left, remove = UNFIT[named], f"rm -rf .gitattributes b.txt .GIT {named}"
+    work = [says(call("Bash", command=left)), writes("notes.txt", "done\n"), completes()]
+    again = [says(call("Bash", command=remove)), completes()]
+    done = rehearse(whole_run(**{"worker/notes/1": [*work, *again]}), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    (refused,) = done.of(e.CompletionRefused)
+    assert "git cannot take these into a commit" in refused.feedback
+    assert named in refused.feedback
+
+
+def test_what_sq_removed_stands_beside_the_gate_in_the_report(rehearse: Rehearse, words: Path) -> None:
+    work = [
+        says(call("Bash", command=LEFT["a pipe in place of a file"])),
+        writes("notes.txt", "done\n"),
+        completes(),
+    ]
+    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert f"1 removed that no commit can hold: {WORDS}" in (done.folder / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     "report",
     [

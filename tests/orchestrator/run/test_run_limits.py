@@ -233,3 +233,6 @@ def test_a_command_that_exceeds_a_total_of_its_sandbox_is_ended_and_says_which(
     done = rehearse(whole_run(), verify=(command,), settings=settings)
     assert done.outcome is not Outcome.COMPLETE
     assert named in done.output
+    said = f"limit: sandbox.limits.{[*limits][-1]} ({[*limits.values()][-1]}) is near: 80% is used"
+    assert said in done.output
+    assert done.output.index(said) < done.output.index(named)

@@ -247,6 +247,16 @@ def test_a_step_that_fails_is_said_and_the_run_goes_on(
     assert "The baseline shows whether the commands can run" in done.output
 
 
+@pytest.mark.late
+def test_a_step_that_fails_on_the_work_is_run_once_for_its_tree(rehearse: Rehearse, package: Path) -> None:
+    work = [writes("package-lock.json", "{"), completes()]
+    checks = ("true", "test -f package-lock.json")
+    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=checks)
+    set_ups = done.of(e.WorkspaceSetUp)
+    assert len([run for one in set_ups for run in one.runs if not run.passed]) == 1, done.output
+    assert "it failed on this tree" in done.output
+
+
 @pytest.mark.slow
 def test_none_makes_nothing_ready(rehearse: Rehearse, package: Path) -> None:
     done = rehearse(whole_run(), settings={"worktree.setup": "none"}, verify=("test ! -e node_modules",))
