@@ -7,8 +7,8 @@ process dies allows one writing process. Any number of processes may follow.
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -21,11 +21,12 @@ import anyio
 from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
-from state.journal.codec import ALL, encode, messages_of, read_events
+from state.journal.codec import ALL, NO_MESSAGE, encode, events_for_views, messages_of, read_events
 from state.journal.events import Event, MessageReceived, Stored
 from state.redaction.redactor import Redact, Redactor
 
-_SCHEMA = """
+_SCHEMA = (
+    """
 CREATE TABLE IF NOT EXISTS events (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
@@ -33,7 +34,10 @@ CREATE TABLE IF NOT EXISTS events (
     version INTEGER NOT NULL,
     body    TEXT NOT NULL
 )
-"""
+""",
+    # Views read these without passing over the messages of agents, and storing a message does not touch it.
+    f"CREATE INDEX IF NOT EXISTS other_than_messages ON events (seq) WHERE {NO_MESSAGE}",
+)
 # Texts that hold files and diffs of the work. Of these only known secrets are taken out.
 _WITH_WORK = frozenset({"prompt", "spec_text"})
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
@@ -180,16 +184,35 @@ class JournalReader:
         self,
         after: int = 0,
         *,
-        without: Collection[type] = (),
+        messages: bool = True,
         only: Collection[type] = (),
         limit: int = ALL,
     ) -> list[Stored]:
         """Return the events after `after`, in order.
 
-        `without` leaves out events of these kinds, whose bodies are then not read. `only` leaves out all
-        others. `limit` is the most that are returned, and below zero there is none.
+        Without `messages` those of agents are left out and not read. `only` leaves out all other kinds.
+        `limit` is the most that are returned, and below zero there is none.
         """
-        return read_events(self._db, after, without=without, only=only, limit=limit)
+        return read_events(self._db, after, messages=messages, only=only, limit=limit)
+
+    def read_for_views(self, after: int = 0) -> list[Stored]:
+        """Return the events after `after` that a view of the run follows from, in order.
+
+        Of the messages of agents, which are most of a journal, these are the ones that its clock needs: the
+        last before each resumption, and the newest event. Without the others a view lacks only the words of
+        agents (`CallView.last_text`, `TaskView.history`).
+        """
+        with self._moment():
+            return events_for_views(self._db, after)
+
+    @contextmanager
+    def _moment(self) -> Iterator[None]:
+        """Have several reads see the journal as it is now."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
 
     def messages(self, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
         """Return the newest messages of one call, in order.
@@ -227,7 +250,8 @@ def _opened(file: Path) -> sqlite3.Connection:
         unless_ready.callback(db.close)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        db.execute(_SCHEMA)
+        for statement in _SCHEMA:
+            db.execute(statement)
         unless_ready.pop_all()
     return db
 

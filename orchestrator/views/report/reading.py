@@ -14,7 +14,7 @@ from orchestrator.views.models.work import WorkChanges, read_work, recorded_work
 from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import IndexRow, ReportContents
 from orchestrator.views.words import short
-from state.journal.events import MessageReceived, Stored
+from state.journal.events import Stored
 from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 
@@ -68,7 +68,7 @@ async def read_run(
     """
     story = RunStory()
     with JournalReader(folder) as journal:
-        story.add_all(journal.read(without=(MessageReceived,)))
+        story.add_all(journal.read_for_views())
     view = story.view
     now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
     asked = partial(is_active, folder) if active is None else lambda: bool(active)

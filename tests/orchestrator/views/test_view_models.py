@@ -1,19 +1,27 @@
 """The models that all views show: the same facts, whatever the order of reading, and none without a source."""
 
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language.event_strategies import legal_runs, started, stored, task
+from language.large_runs import many_events, twelve_tasks, write
 
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Group
+from orchestrator.views.models.summary import Group, summary_of
 from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.why import why_not
+from orchestrator.views.run.details import details_of
 from state.journal import events as e
 from state.journal.events.tasks import Stage
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.records.calls import Message, MessageKind
 from state.roles import Role
 
 slowly = settings(
@@ -107,6 +115,10 @@ def call(call_id, task_id):
     )  # fmt: skip
 
 
+def message(call_id):
+    return e.MessageReceived(call_id=call_id, message=Message(kind=MessageKind.TEXT, text="On it."))
+
+
 def test_a_task_that_waits_names_the_one_it_needs():
     events = built()
     story = told(events)
@@ -123,3 +135,59 @@ def test_a_long_idle_time_is_folded_and_named():
     [fold] = timeline(told(long_), long_[-1].at).folds
     assert fold.seconds > 1700
     assert fold.width < 1
+
+
+def shown(view):
+    """All that `sq status RUN` shows of a run on which no process works."""
+    summary = summary_of(view, "r", is_active=lambda: False, now=view.clock.last_at)
+    return details_of(view, summary)
+
+
+def without_words(view):
+    """A view without what agents said, and with a time that does not depend on the number of additions."""
+    view.clock.worked_s = round(view.clock.worked_s, 6)
+    for call in view.calls.values():
+        call.last_text = ""
+    for task_view in view.tasks.values():
+        task_view.history.clear()
+    return view
+
+
+def read_both_ways(events, folder):
+    write(folder, events)
+    with JournalReader(folder) as reader:
+        return fold(reader.read()), fold(reader.read_for_views())
+
+
+@slowly
+@given(run=legal_runs(), data=st.data())
+def test_a_journal_read_for_views_has_the_status_of_the_whole_one(run, data):
+    until = data.draw(st.integers(1, len(run)))
+    with TemporaryDirectory() as folder:
+        whole, some = read_both_ways(run[:until], Path(folder))
+    assert shown(some) == shown(whole)
+    assert without_words(some) == without_words(whole)
+
+
+@pytest.mark.parametrize("run", [twelve_tasks(), twelve_tasks(ended=True), many_events(3_000)])
+def test_so_has_one_of_a_run_with_many_tasks_and_messages(run, tmp_path):
+    whole, some = read_both_ways(run, tmp_path)
+    assert shown(some) == shown(whole)
+    assert without_words(some) == without_words(whole)
+
+
+def test_a_killed_run_that_went_on_lasted_until_its_last_messages(tmp_path):
+    events = stored(
+        [
+            started(),
+            e.PlanAccepted(tasks=(task("one"),), criteria=()),
+            call("c1", "one"),
+            message("c1"),
+            e.RunResumed(),
+            message("c1"),
+        ]
+    )
+    whole, some = read_both_ways(events, tmp_path)
+    assert some.calls["c1"].spent_s == (events[3].at - events[2].at).total_seconds()
+    assert shown(some) == shown(whole)
+    assert some.clock.last_seq == len(events)
