@@ -156,8 +156,7 @@ class Model:
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of a call with these tokens in USD, or 0 if the prices are unknown."""
-        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
+        prices = self.above if self.above and usage.prompt_tokens > self.above.prompt_tokens else self.prices
         if prices is None:
             return 0.0
         return (
