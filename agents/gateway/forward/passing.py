@@ -6,6 +6,7 @@ leaves or its session ends. An answer that the API cuts off is cut off for the c
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,10 @@ _GOOD = range(200, 300)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A request as it goes to the API. `hold_usd` is the most that it may cost. `meter` None: it is free."""
+    """A request as it goes to the API. `hold_usd` is the most that it may cost. `meter` None: it is free.
+
+    `turn` is held while it is under way (`SharedPrefixes.turn`).
+    """
 
     client: "httpx2.AsyncClient"
     url: str
@@ -40,6 +44,7 @@ class Sent:
     body: bytes
     meter: Meter | None = None
     hold_usd: float = 0.0
+    turn: AbstractAsyncContextManager[Callable[[], None]] | None = None
 
 
 class Passing(Response):
@@ -52,6 +57,7 @@ class Passing(Response):
         self._began = False
         self._over = False
         self._settled = False
+        self._begun: Callable[[], None] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on. Called by the server."""
@@ -74,10 +80,10 @@ class Passing(Response):
 
     async def _passed(self, send: Send) -> None:
         sent, account = self._sent, self._session.account
-        if sent.meter is None:
+        if sent.meter is None or sent.turn is None:
             await self._stream(send)
             return
-        async with account.hold(sent.hold_usd):
+        async with sent.turn as self._begun, account.hold(sent.hold_usd):
             await self._stream(send)
 
     async def _stream(self, send: Send) -> None:
@@ -132,6 +138,7 @@ class Passing(Response):
         await send(start)
         async for chunk in response.aiter_raw():
             if meter and status in _GOOD:
+                self._begun()
                 meter.feed(chunk)
                 if meter.ended:  # before the client hears of it, who may compare
                     self._settle()
