@@ -11,7 +11,7 @@ import pytest
 from orchestrator.git.changes import shown_patch, sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
-from orchestrator.git.trees import changed_paths, diff_text, text_at
+from orchestrator.git.trees import changed_paths, diff_text, shown_once, text_at
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
@@ -479,6 +479,25 @@ async def test_a_long_diff_is_cut_with_a_note_and_the_files_are_listed_whole(wor
     assert "+y = 2" in told
     assert len(told) < 2000
     assert "left out" not in await diff_text(worktree, head, commit, limit=100_000)
+
+
+async def test_a_diff_that_stands_above_is_named_and_not_shown_again(worktree, head):
+    (worktree / "a.py").write_text("x = 1\n")
+    first = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    (worktree / "a.py").write_text("x = 2\n")
+    (worktree / "b.py").write_text("y = 2\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="Two")
+    whole = await diff_text(worktree, head, commit, limit=1000)
+    since = await diff_text(worktree, first, commit, limit=1000)
+    told = shown_once(whole, f"Words.\n\n{since}\n")
+    assert "+x = 2" in told
+    assert "+y = 2" not in told
+    assert told.endswith("[… a/b.py b/b.py: its diff stands above]\n```")
+    assert shown_once(whole, "") == whole
+    cut = await diff_text(worktree, first, commit, limit=10)
+    assert shown_once(whole, cut) == whole
+    nothing = await diff_text(worktree, commit, commit, limit=1000)
+    assert shown_once(nothing, since) == nothing
 
 
 HIDING = ["-diff", "binary", "diff=hides", "linguist-generated -diff", "filter=hides -text"]
