@@ -190,6 +190,36 @@ async def test_a_snapshot_does_not_read_again_what_has_not_changed(worktree, pro
     assert read.read_text() == once
 
 
+async def test_a_snapshot_of_nothing_changed_writes_no_tree_and_one_of_anything_else_does(
+    worktree, tmp_path, monkeypatch
+):
+    def trees_written():
+        return len(re.findall(r"built-in: git.* write-tree", trace.read_text()))
+
+    def write(text, at):
+        (worktree / "a.py").write_text(text)
+        os.utime(worktree / "a.py", (at, at))  # git reads a file again that is as new as the index
+
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    os.utime(worktree / "README.md", (1, 1))
+    write("x = 1\n", 1)
+    first = await snapshot(worktree)
+    assert await snapshot(worktree) == first
+    assert trees_written() == 1
+    write("x = 2\n", 2)
+    assert await snapshot(worktree) != first
+    write("x = 1\n", 3)
+    assert await snapshot(worktree) == first
+    assert trees_written() == 3
+
+
+async def test_a_worktree_without_files_and_index_has_the_empty_tree(worktree):
+    for one in (worktree / "README.md", git_dir(worktree) / "index"):
+        one.unlink()
+    assert [await snapshot(worktree) for _ in range(2)] == ["4b825dc642cb6eb9a060e54bf8d69288fbee4904"] * 2
+
+
 async def test_a_snapshot_sees_what_a_worker_staged_or_put_out_of_the_index(worktree, shell):
     (worktree / ".gitignore").write_text("*.log\n")
     (worktree / "kept.log").write_text("x\n")
