@@ -34,6 +34,7 @@ from threading import Event, Thread
 from urllib.parse import urljoin
 
 import click
+import psutil  # type: ignore[import-untyped]
 
 from agents.gateway.ledger import read_ledger
 from agents.session.claude_code import find_cli
@@ -312,28 +313,16 @@ def _four_sessions() -> dict[str, float]:
     """Return the MB of Claude Code and of all else while it takes the most. Shared pages count in parts."""
     cli, most = find_cli().resolve(), Counter[str]()
     with _tasks(4, reply_s=2) as process:
+        root = psutil.Process(process.pid)
         while process.poll() is None:
             found = Counter[str]()
-            for one in _below(process.pid):
-                with suppress(OSError):  # it has just ended
-                    shares = (one / "smaps_rollup").read_text().split("Pss:")[1].split()[0]
-                    side = "claude_code" if (one / "exe").readlink() == cli else "sq"
-                    found[side] += int(shares)
+            for one in (root, *root.children(recursive=True)):
+                with suppress(psutil.Error):  # it has just ended
+                    side = "claude_code" if Path(one.exe()) == cli else "sq"
+                    found[side] += one.memory_full_info().pss
             most = max(most, found, key=lambda one: one["claude_code"])
             time.sleep(0.2)
-    return {f"four_sessions_{side}_mb": round(most[side] / 1024, 1) for side in ("sq", "claude_code")}
-
-
-def _below(root: int) -> list[Path]:
-    """Return a process and all that it started."""
-    found, parents = [Path(f"/proc/{root}")], {str(root)}
-    by_start = sorted(Path("/proc").glob("[0-9]*"), key=lambda one: int(one.name))
-    for one in by_start:
-        with suppress(OSError):
-            if (one / "stat").read_text().rpartition(")")[2].split()[1] in parents:
-                parents.add(one.name)
-                found.append(one)
-    return found
+    return {f"four_sessions_{side}_mb": round(most[side] / 2**20, 1) for side in ("sq", "claude_code")}
 
 
 @click.command()

@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches, ndiff
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
@@ -125,7 +125,7 @@ class Rehearsal:
             return bad_answer(misbehave, said, stream=request.stream)
         self._note(call.caller, request, Answered(due.part), due)
         if request.stream:
-            return StreamingResponse(_sent(wire.events(said)), media_type="text/event-stream")
+            return Response(b"".join(wire.events(said)), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
 
     def _misbehaves(self, caller: str, reply: ScriptReply, due: Due) -> Misbehave | None:
@@ -169,12 +169,6 @@ class Rehearsal:
             size=request.size if request else 0,
         )
         self._ledger.append(line)
-
-
-async def _sent(events: Iterable[bytes]) -> AsyncIterator[bytes]:
-    """Yield the events. For an iterator that may block, the server would take a thread for each of them."""
-    for event in events:
-        yield event
 
 
 def question_by_question(replies: Sequence[ScriptReply], due: ScriptReply, prompt: str) -> ScriptReply:

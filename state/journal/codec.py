@@ -125,17 +125,18 @@ def read_events(
 
 
 def events_for_views(db: sqlite3.Connection, after: int) -> list[Stored]:
-    """Return what `JournalReader.read_for_views` does, from one state of the journal.
-
-    Raises:
-        JournalError: as `read_events`.
-    """
+    """As `JournalReader.read_for_views`."""
     found = list[Stored]()
-    for stored in read_events(db, after, messages=False):
-        if isinstance(stored.event, RunResumed):
-            found += _newest(db, found[-1].seq if found else after, stored.seq)
-        found.append(stored)
-    return found + _newest(db, found[-1].seq if found else after, _NEWEST)
+    db.execute("BEGIN")  # all is read from one state of the journal
+    try:
+        for stored in read_events(db, after, messages=False):
+            if isinstance(stored.event, RunResumed):
+                found += _newest(db, found[-1].seq if found else after, stored.seq)
+            found.append(stored)
+        return found + _newest(db, found[-1].seq if found else after, _NEWEST)
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def _newest(db: sqlite3.Connection, after: int, before: int) -> list[Stored]:

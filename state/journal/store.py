@@ -7,8 +7,8 @@ process dies allows one writing process. Any number of processes may follow.
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -25,19 +25,17 @@ from state.journal.codec import ALL, NO_MESSAGE, encode, events_for_views, messa
 from state.journal.events import Event, MessageReceived, Stored
 from state.redaction.redactor import Redact, Redactor
 
-_SCHEMA = (
-    """
+# Views use the index to pass over the messages of agents. Storing a message does not touch it.
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS events (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
     name    TEXT NOT NULL,
     version INTEGER NOT NULL,
     body    TEXT NOT NULL
-)
-""",
-    # Views read these without passing over the messages of agents, and storing a message does not touch it.
-    f"CREATE INDEX IF NOT EXISTS other_than_messages ON events (seq) WHERE {NO_MESSAGE}",
-)
+);
+CREATE INDEX IF NOT EXISTS other_than_messages ON events (seq) WHERE {NO_MESSAGE}
+"""
 # Texts that hold files and diffs of the work. Of these only known secrets are taken out.
 _WITH_WORK = frozenset({"prompt", "spec_text"})
 _GLANCE_S = 0.3  # `is_active` in another process holds the lock only for a moment
@@ -202,17 +200,7 @@ class JournalReader:
         last before each resumption, and the newest event. Without the others a view lacks only the words of
         agents (`CallView.last_text`, `TaskView.history`).
         """
-        with self._moment():
-            return events_for_views(self._db, after)
-
-    @contextmanager
-    def _moment(self) -> Iterator[None]:
-        """Have several reads see the journal as it is now."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("ROLLBACK")
+        return events_for_views(self._db, after)
 
     def messages(self, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
         """Return the newest messages of one call, in order.
@@ -250,8 +238,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         unless_ready.callback(db.close)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        for statement in _SCHEMA:
-            db.execute(statement)
+        db.executescript(_SCHEMA)
         unless_ready.pop_all()
     return db
 

@@ -200,12 +200,11 @@ def read_request(call: Call) -> RequestRead:
     offered = frozenset(tool.name for tool in found.tools or ())
     if not whole:
         return RequestRead(model=found.model, offered=offered)
-    streams = found.stream is True
     return RequestRead(
         model=found.model,
         offered=offered,
         max_tokens=found.max_tokens,
-        stream=streams,
+        stream=found.stream is True,
         prefix=_prefix(found),
     )
 

@@ -33,10 +33,7 @@ _GOOD = range(200, 300)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A request as it goes to the API. `hold_usd` is the most that it may cost. `meter` None: it is free.
-
-    `turn` is held while it is under way (`SharedPrefixes.turn`).
-    """
+    """A request as it goes to the API. `hold_usd` is the most that it may cost. `meter` None: it is free."""
 
     client: "httpx2.AsyncClient"
     url: str
@@ -44,7 +41,7 @@ class Sent:
     body: bytes
     meter: Meter | None = None
     hold_usd: float = 0.0
-    turn: AbstractAsyncContextManager[Callable[[], None]] | None = None
+    turn: AbstractAsyncContextManager[Callable[[], None]] | None = None  # held as long as it takes
 
 
 class Passing(Response):

@@ -49,9 +49,8 @@ def end_of(story: RunFacts) -> datetime | None:
 
 def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
     """Return what the time from a run's start until then went to, or nothing before its start."""
-    began = story.view.clock.started_at
-    end = end_of(story) if story.view.ended else until
-    if began is None or end is None:
+    began, end = story.view.clock.started_at, (story.view.ended and end_of(story)) or until
+    if began is None:
         return ()
     changes = [(began, 0, TimeUse.SQ), (end, 0, TimeUse.SQ)]
     for use, start, stop in _uses(story, end):
@@ -70,14 +69,14 @@ def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
 
 def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime, datetime]]:  # noqa: C901  one case an event
     """Yield each time of something that sq waited for, by the events' own times."""
-    retries: dict[str, list[e.Stored]] = {}
+    retries: dict[str, list[tuple[datetime, datetime]]] = {}
     turns, verified = dict[str, datetime](), dict[str, datetime]()
     last = until
     for stored in story.history.notable:
         at = stored.at
         match stored.event:
-            case e.CallRetried(call_id=call_id):
-                retries.setdefault(call_id, []).append(stored)
+            case e.CallRetried(call_id=call_id, wait_s=wait_s):
+                retries.setdefault(call_id, []).append((at, at + timedelta(seconds=wait_s)))
             case e.RunResumed():
                 turns.clear()
                 yield TimeUse.WAITING, last, at
@@ -91,24 +90,16 @@ def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime,
                 yield TimeUse.COMMANDS, max(at - timedelta(seconds=seconds), verified.get(task_id, at)), at
         last = at
     for span in story.history.spans:
-        end = span.ended_at or until
+        start, end = span.began_at, span.ended_at or until
         if span.kind is SpanKind.COMMANDS:
-            yield TimeUse.SET_UP if span.what == "set-up" else TimeUse.COMMANDS, span.began_at, end
+            yield TimeUse.SET_UP if span.what == "set-up" else TimeUse.COMMANDS, start, end
         elif span.kind is SpanKind.CALL:
-            yield from _of_call(span.began_at, end, retries.get(span.key, []))
-
-
-def _of_call(
-    began: datetime, end: datetime, retries: list[e.Stored]
-) -> Iterator[tuple[TimeUse, datetime, datetime]]:
-    """Yield the tries of a call and the waits between them."""
-    for stored in retries:
-        if isinstance(stored.event, e.CallRetried) and began <= stored.at <= end:
-            again = min(end, stored.at + timedelta(seconds=stored.event.wait_s))
-            yield TimeUse.MODEL, began, stored.at
-            yield TimeUse.WAITING, stored.at, again
-            began = again
-    yield TimeUse.MODEL, began, end
+            for failed, again in retries.get(span.key, ()):
+                if start <= failed <= end:
+                    yield TimeUse.MODEL, start, failed
+                    yield TimeUse.WAITING, failed, min(again, end)
+                    start = again
+            yield TimeUse.MODEL, start, end
 
 
 class _Axis:

@@ -9,18 +9,7 @@ from state.journal.view import RunView
 from state.records.calls import Usage
 from state.roles import ROLES, Role
 
-_HEADER = (
-    "role",
-    "exchanges",
-    "requests",
-    "input",
-    "output",
-    "cache read",
-    "cache written",
-    "cached",
-    "cost",
-    "time",
-)
+_HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "cache written", "cached")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +17,6 @@ class RoleSpending:
     """One role's calls together: exchanges of its sessions, or single requests of a role without sessions.
 
     `requests` are those to the model that were answered. `seconds` of parallel calls are added up.
-    `cache_read_share`: `Usage.cache_read_share`.
     """
 
     role: Role
@@ -64,7 +52,7 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
     rows = [_row(one) for one in each]
     if len(each) > 1:
         rows.append(_together(each))
-    return columns(_HEADER, rows, indent="  ") if rows else []
+    return columns((*_HEADER, "cost", "time"), rows, indent="  ") if rows else []
 
 
 def counted(view: RunView) -> str:
@@ -118,5 +106,5 @@ def _amounts(roles: list[RoleSpending]) -> tuple[str, ...]:
     usage = sum((one.usage for one in roles), Usage())
     tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     cost, seconds = sum(one.cost_usd for one in roles), sum(one.seconds for one in roles)
-    cached = percent(usage.cache_read_share)
-    return (*(f"{count:,}" for count in tokens), cached, f"${cost:.4f}", duration(seconds))
+    shown = (*(f"{count:,}" for count in tokens), percent(usage.cache_read_share))
+    return (*shown, f"${cost:.4f}", duration(seconds))

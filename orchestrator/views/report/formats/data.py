@@ -78,10 +78,7 @@ def summary(report: ReportContents, version: str) -> dict[str, Any]:
         "standings": {str(standing): count for standing, count in counted(report.criteria).items()},
         "commits": msgspec.to_builtins(commits),
         "cost": _cost(report),
-        "time": [
-            {"use": part.use, "seconds": round(part.seconds, 3), "added_up_s": round(part.added_up_s, 3)}
-            for part in report.timeline.parts
-        ],
+        "time": msgspec.to_builtins(report.timeline.parts),
         "versions": {"report": version, **_versions(report)},
     }
 
