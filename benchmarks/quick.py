@@ -10,7 +10,8 @@
 - characters: those of the demo's requests by role, and how many there were at commit 8c65524f^.
 - commands: seconds of all commands of a one-task run, divided by those of one run of its suite.
 - scale: `status`, the fold of `resume` and the page's first answer with a journal of so many events.
-- memory: how much larger sq itself is at the end of 40 tasks on 4 places than after the first four.
+- memory: how much larger sq itself is at the end of 40 tasks on 4 places than after the first four, and
+  what sq and Claude Code take with four sessions at once.
 
 Both sides are measured in one run. `--floor` takes the first four parts and exits with 1 where a figure is
 more than twice its goal. The last line is JSON.
@@ -24,7 +25,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,6 +34,7 @@ from threading import Event, Thread
 from urllib.parse import urljoin
 
 import click
+import psutil  # type: ignore[import-untyped]
 
 from agents.gateway.ledger import read_ledger
 from agents.session.claude_code import find_cli
@@ -282,19 +284,45 @@ def scale(place: Path, events: int) -> dict[str, float]:
 
 
 def memory() -> dict[str, float]:
-    """Measure how sq itself grows over forty tasks."""
+    """Measure how sq itself grows over forty tasks, and what four sessions at once take."""
     grown = {}
     for tasks in (4, 40):
-        code = (
-            "import resource\nfrom benchmarks.parallel import timed_run\n"
-            "from benchmarks.rehearsed import own_home\n"
-            f"with own_home() as home: timed_run(home / 'many', {tasks}, places=4, reply_s=0.01)\n"
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        grown[tasks] = float(done.stdout.splitlines()[-1])
+        with _tasks(tasks, reply_s=0.01) as process:
+            written, _ = process.communicate()
+        grown[tasks] = float(written.splitlines()[-1])
     print(f"largest resident set of sq, MB by tasks: {grown}")
-    return {"rss_growth_mb": round(grown[40] - grown[4], 1), "rss_mb": round(grown[40], 1)}
+    return {
+        "rss_growth_mb": round(grown[40] - grown[4], 1),
+        "rss_mb": round(grown[40], 1),
+        **_four_sessions(),
+    }
+
+
+def _tasks(count: int, *, reply_s: float) -> subprocess.Popen[str]:
+    """Start a process that runs so many tasks on four places and prints its largest resident set in MB."""
+    code = (
+        "import resource\nfrom benchmarks.parallel import timed_run\n"
+        "from benchmarks.rehearsed import own_home\n"
+        f"with own_home() as home: timed_run(home / 'many', {count}, places=4, reply_s={reply_s})\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def _four_sessions() -> dict[str, float]:
+    """Return the MB of Claude Code and of all else while it takes the most. Shared pages count in parts."""
+    cli, most = find_cli().resolve(), Counter[str]()
+    with _tasks(4, reply_s=2) as process:
+        root = psutil.Process(process.pid)
+        while process.poll() is None:
+            found = Counter[str]()
+            for one in (root, *root.children(recursive=True)):
+                with suppress(psutil.Error):  # it has just ended
+                    side = "claude_code" if Path(one.exe()) == cli else "sq"
+                    found[side] += one.memory_full_info().pss
+            most = max(most, found, key=lambda one: one["claude_code"])
+            time.sleep(0.2)
+    return {f"four_sessions_{side}_mb": round(most[side] / 2**20, 1) for side in ("sq", "claude_code")}
 
 
 @click.command()

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from state.journal.events import MessageReceived
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
@@ -78,7 +77,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path)
     given = parser.parse_args()
     with JournalReader(given.run_folder) as journal:
-        key = key_of(fold(journal.read(without=(MessageReceived,))))
+        key = key_of(fold(journal.read_for_views()))
     if given.ask:
         print(QUESTIONS)
     if given.key:

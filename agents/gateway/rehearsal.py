@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches, ndiff
 from typing import TYPE_CHECKING
 
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import bad_answer
@@ -125,7 +125,7 @@ class Rehearsal:
             return bad_answer(misbehave, said, stream=request.stream)
         self._note(call.caller, request, Answered(due.part), due)
         if request.stream:
-            return StreamingResponse(wire.events(said), media_type="text/event-stream")
+            return Response(b"".join(wire.events(said)), media_type="text/event-stream")
         return JSONResponse(wire.body(said))
 
     def _misbehaves(self, caller: str, reply: ScriptReply, due: Due) -> Misbehave | None:

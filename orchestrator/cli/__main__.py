@@ -1,5 +1,6 @@
 """The entry point of `sq`. Hooks are answered without importing the command line's libraries, to be quick."""
 
+import gc
 import sys
 
 
@@ -12,7 +13,10 @@ def main() -> None:
     else:
         from orchestrator.cli import main as commands
 
-        commands.main()
+        try:
+            commands.main()
+        finally:
+            gc.freeze()  # else Python looks through all objects of the SDKs as it ends: half a second
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
     from orchestrator.views.models.summary import RunSummary
-    from state.journal.events import Event
     from state.journal.view import RunView
 
 
@@ -68,9 +67,7 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
         say(*detail_lines(details))
 
 
-def looked_at(
-    folder: Path, options: str, *, without: "tuple[type[Event], ...]" = ()
-) -> "tuple[RunView, RunSummary]":
+def looked_at(folder: Path, options: str) -> "tuple[RunView, RunSummary]":
     """A run as its journal tells it, and its summary. `options` are for commands in there.
 
     Raises:
@@ -82,7 +79,7 @@ def looked_at(
     from state.journal.store import JournalReader, is_active
 
     with JournalReader(folder) as journal:
-        view = fold(journal.read(without=without))
+        view = fold(journal.read_for_views())
     active, now = partial(is_active, folder), datetime.now(UTC)
     return view, summary_of(view, folder.name, is_active=active, now=now, options=options)
 
@@ -91,9 +88,8 @@ def summary_in(folder: Path, options: str) -> "RunSummary":
     """The summary of a run in a list. A damaged one does not hide the others."""
     from orchestrator.views.models.summary import RunState, RunSummary
     from state.errors import JournalError, UsageError
-    from state.journal.events import MessageReceived
 
     try:
-        return looked_at(folder, options, without=(MessageReceived,))[1]
+        return looked_at(folder, options)[1]
     except (JournalError, UsageError) as error:
         return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))

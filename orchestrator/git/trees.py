@@ -44,6 +44,17 @@ async def diff_text(
     return f"```\n{listed}\n```\n\n```diff\n{_cut(_text(diff), limit)}\n```"
 
 
+def shown_once(diff: str, before: str) -> str:
+    """Return a change (`diff_text`) without the files whose diffs stand in `before`, which are named."""
+    head, *sections = _SECTION.split(diff.removesuffix("\n```"))
+    if not sections:
+        return diff
+    kept = [
+        f"[… {_named(one)}: its diff stands above]\n" if one.strip() in before else one for one in sections
+    ]
+    return "".join([head, *kept]).rstrip("\n") + "\n```"
+
+
 async def resolution_text(folder: Path, commit: str, *, limit: int) -> str:
     """Return the parts of a merge commit from neither side, as a combined diff as in `diff_text`."""
     diff = _text(await compared(folder, "show", "--format=", "--cc", of=(commit,)))

@@ -1,5 +1,6 @@
 """The worktrees that a run works in: made outside the checkout, read as trees, committed by sq alone."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -24,6 +25,9 @@ _UNFIT = re.compile(
 )
 _MOST_UNFIT = 50
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+_written: dict[Path, tuple[bytes, str]] = {}  # by worktree: the digest of the newest index, and its tree
 
 
 def run_branch(run_id: str) -> str:
@@ -157,7 +161,10 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
                     shutil.copy2(source, draft)  # with its time, by which git knows which files changed since
         environment = {"GIT_INDEX_FILE": str(draft)}
         await add_into(folder, environment, lenient=False, odd=odd)
-        tree = await git(folder, "write-tree", environment=environment)
+        index, tree = _written.get(where, (b"", ""))
+        if not index or index != _digest(draft):
+            tree = await git(folder, "write-tree", environment=environment)
+            _written[where] = (_digest(draft), tree)
         for old in where.glob("sq-index.*"):
             if old != kept:
                 old.unlink(missing_ok=True)
@@ -166,6 +173,11 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
         for left in (draft, draft.with_name(f"{draft.name}.lock")):
             left.unlink(missing_ok=True)
     return tree
+
+
+def _digest(index: Path) -> bytes:
+    """Return the digest of an index. It is empty if there is none, as before the first tree."""
+    return hashlib.sha256(index.read_bytes()).digest() if index.exists() else b""
 
 
 def _stamp(index: Path) -> str:

@@ -107,6 +107,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def percent(share: float | None) -> str:
+    """A part of a whole in percent: `62 %`, or a dash for None."""
+    return "—" if share is None else f"{share:.0%}".replace("%", " %")
+
+
 def clock(seconds: float) -> str:
     """A span of time in figures: `0:12`, `3:20`, `2:05:00`."""
     minutes, rest = divmod(int(seconds), _MINUTE_S)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from state.errors import JournalError
-from state.journal.events import EVENTS, Event, MessageReceived, Stored
+from state.journal.events import EVENTS, Event, MessageReceived, RunResumed, Stored
 
 type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
 
@@ -23,6 +23,8 @@ type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
 # 1 for an event that is not listed
 VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
 ALL = -1  # SQLite's word for no limit
+NO_MESSAGE = f"name <> '{MessageReceived.__name__}'"  # an index has this very condition
+_NEWEST = 2**63 - 1  # beyond every place
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? {} ORDER BY seq {} LIMIT ?"
 
 
@@ -104,7 +106,7 @@ def read_events(
     db: sqlite3.Connection,
     after: int,
     *,
-    without: Collection[type] = (),
+    messages: bool = True,
     only: Collection[type] = (),
     limit: int = ALL,
 ) -> list[Stored]:
@@ -116,10 +118,30 @@ def read_events(
     collects = gc.isenabled()
     gc.disable()
     try:
-        return list(_events(db, after, without, only, limit))
+        return list(_events(db, after, messages, only, limit))
     finally:
         if collects:
             gc.enable()
+
+
+def events_for_views(db: sqlite3.Connection, after: int) -> list[Stored]:
+    """As `JournalReader.read_for_views`."""
+    found = list[Stored]()
+    db.execute("BEGIN")  # all is read from one state of the journal
+    try:
+        for stored in read_events(db, after, messages=False):
+            if isinstance(stored.event, RunResumed):
+                found += _newest(db, found[-1].seq if found else after, stored.seq)
+            found.append(stored)
+        return found + _newest(db, found[-1].seq if found else after, _NEWEST)
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _newest(db: sqlite3.Connection, after: int, before: int) -> list[Stored]:
+    """Return the newest event between two places, if there is one."""
+    return list(_decoded(db, _SELECT.format("AND seq < ?", "DESC"), (after, before, 1)))
 
 
 def messages_of(db: sqlite3.Connection, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
@@ -134,13 +156,12 @@ def messages_of(db: sqlite3.Connection, call_id: str, *, after: int, until: int,
 
 
 def _events(
-    db: sqlite3.Connection, after: int, without: Collection[type], only: Collection[type], limit: int
+    db: sqlite3.Connection, after: int, messages: bool, only: Collection[type], limit: int
 ) -> Iterator[Stored]:
-    left_out, kept = [one.__name__ for one in without], [one.__name__ for one in only]
-    condition = f"AND name NOT IN ({_places(left_out)})"
-    condition += f" AND name IN ({_places(kept)})" if kept else ""
-    select = _SELECT.format(condition, "")  # only places for values are put in
-    return _decoded(db, select, (after, *left_out, *kept, limit))
+    kept = [one.__name__ for one in only]
+    condition = "" if messages else f"AND {NO_MESSAGE}"
+    condition += f" AND name IN ({', '.join('?' * len(kept))})" if kept else ""
+    return _decoded(db, _SELECT.format(condition, ""), (after, *kept, limit))
 
 
 def _decoded(db: sqlite3.Connection, select: str, values: Sequence[str | int]) -> Iterator[Stored]:
@@ -153,7 +174,3 @@ def _decoded(db: sqlite3.Connection, select: str, values: Sequence[str | int]) -
         raise JournalError(f"the journal could not be read: {error}") from error
     except (sqlite3.DatabaseError, ValueError) as error:
         raise JournalError(f"the journal is damaged: {error}") from error
-
-
-def _places(values: Collection[str]) -> str:
-    return ", ".join("?" * len(values))

@@ -21,18 +21,20 @@ import anyio
 from filelock import FileLock, Timeout
 
 from state.errors import JournalError, RunActiveError, UsageError
-from state.journal.codec import ALL, encode, messages_of, read_events
+from state.journal.codec import ALL, NO_MESSAGE, encode, events_for_views, messages_of, read_events
 from state.journal.events import Event, MessageReceived, Stored
 from state.redaction.redactor import Redact, Redactor
 
-_SCHEMA = """
+# Views use the index to pass over the messages of agents. Storing a message does not touch it.
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS events (
     seq     INTEGER PRIMARY KEY AUTOINCREMENT,
     at      TEXT NOT NULL,
     name    TEXT NOT NULL,
     version INTEGER NOT NULL,
     body    TEXT NOT NULL
-)
+);
+CREATE INDEX IF NOT EXISTS other_than_messages ON events (seq) WHERE {NO_MESSAGE}
 """
 # Texts that hold files and diffs of the work. Of these only known secrets are taken out.
 _WITH_WORK = frozenset({"prompt", "spec_text"})
@@ -180,16 +182,25 @@ class JournalReader:
         self,
         after: int = 0,
         *,
-        without: Collection[type] = (),
+        messages: bool = True,
         only: Collection[type] = (),
         limit: int = ALL,
     ) -> list[Stored]:
         """Return the events after `after`, in order.
 
-        `without` leaves out events of these kinds, whose bodies are then not read. `only` leaves out all
-        others. `limit` is the most that are returned, and below zero there is none.
+        Without `messages` those of agents are left out and not read. `only` leaves out all other kinds.
+        `limit` is the most that are returned, and below zero there is none.
         """
-        return read_events(self._db, after, without=without, only=only, limit=limit)
+        return read_events(self._db, after, messages=messages, only=only, limit=limit)
+
+    def read_for_views(self, after: int = 0) -> list[Stored]:
+        """Return the events after `after` that a view of the run follows from, in order.
+
+        Of the messages of agents, which are most of a journal, these are the ones that its clock needs: the
+        last before each resumption, and the newest event. Without the others a view lacks only the words of
+        agents (`CallView.last_text`, `TaskView.history`).
+        """
+        return events_for_views(self._db, after)
 
     def messages(self, call_id: str, *, after: int, until: int, newest: int) -> list[Stored]:
         """Return the newest messages of one call, in order.
@@ -227,7 +238,7 @@ def _opened(file: Path) -> sqlite3.Connection:
         unless_ready.callback(db.close)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        db.execute(_SCHEMA)
+        db.executescript(_SCHEMA)
         unless_ready.pop_all()
     return db
 

@@ -25,6 +25,16 @@ class Usage:
     cache_write_tokens: int = 0
     requests: int = 0
 
+    @property
+    def prompt_tokens(self) -> int:
+        """All tokens that the model read, from its cache or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    @property
+    def cache_read_share(self) -> float | None:
+        """The part of all tokens read that came from the cache, or None if there are none."""
+        return self.cache_read_tokens / self.prompt_tokens if self.prompt_tokens else None
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,

@@ -154,10 +154,13 @@ class Model:
         """Return the alias and the effort as people write them: `opus:high`, or `opus`."""
         return f"{self.alias}:{self.effort}" if self.effort else self.alias
 
+    def prices_of(self, usage: Usage) -> Prices | None:
+        """Return the prices of a call with these tokens, or None if they are unknown."""
+        return self.above if self.above and usage.prompt_tokens > self.above.prompt_tokens else self.prices
+
     def cost(self, usage: Usage) -> float:
         """Return the cost of a call with these tokens in USD, or 0 if the prices are unknown."""
-        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        prices = self.above if self.above and prompt > self.above.prompt_tokens else self.prices
+        prices = self.prices_of(usage)
         if prices is None:
             return 0.0
         return (

@@ -7,13 +7,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, closing, contextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
 from state.errors import JournalError, RunActiveError, UsageError
+from state.journal.codec import NO_MESSAGE
 from state.journal.events import MessageReceived, RunInterrupted, RunResumed, SignalReceived
 from state.journal.store import Journal, JournalReader, is_active, journal_file
 from state.records.calls import Message, MessageKind
@@ -100,13 +101,28 @@ def test_only_the_events_behind_a_place_are_read_from_there(folder):
         assert journal.read(after=3) == []
 
 
-def test_a_reader_can_leave_out_kinds_of_events_and_stop_after_some(folder):
+def test_a_reader_can_leave_out_messages_or_other_kinds_and_stop_after_some(folder):
+    said = MessageReceived(call_id="c", message=Message(kind=MessageKind.TEXT, text="a"))
     with Journal(folder) as journal:
-        journal.append(FIRST, SECOND, FIRST, SECOND)
+        journal.append(FIRST, SECOND, FIRST, SECOND, said)
     with JournalReader(folder) as reader:
-        assert [one.seq for one in reader.read(without=[RunResumed])] == [1, 3]
+        assert [one.seq for one in reader.read(messages=False)] == [1, 2, 3, 4]
         assert [one.seq for one in reader.read(after=1, only=[RunResumed])] == [2, 4]
         assert [one.seq for one in reader.read(after=1, limit=2)] == [2, 3]
+
+
+def test_views_pass_over_messages_by_an_index_also_in_a_journal_that_had_none(folder):
+    with Journal(folder) as journal:
+        journal.append(FIRST)
+    with closing(sqlite3.connect(journal_file(folder))) as db:
+        db.execute("DROP INDEX other_than_messages")
+    with JournalReader(folder) as reader:
+        assert [one.seq for one in reader.read_for_views()] == [1]
+    Journal(folder).close()
+    select = f"SELECT body FROM events WHERE seq > ? AND {NO_MESSAGE}"  # noqa: S608  no value is put in
+    with closing(sqlite3.connect(journal_file(folder))) as db:
+        (plan,) = db.execute(f"EXPLAIN QUERY PLAN {select}", (0,)).fetchall()
+    assert "INDEX other_than_messages" in plan[-1]
 
 
 async def test_a_reader_notices_when_another_process_has_written(folder):

@@ -9,6 +9,7 @@ each key once in its object, numbers that are numbers. Encoded anew they could d
 request before, and the API's prompt cache, which compares bytes, would miss.
 """
 
+import hashlib
 import json
 import operator
 import re
@@ -156,12 +157,16 @@ _REQUEST = _object(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRead:
-    """What sq itself needs of a request. `offered` are the names of its tools."""
+    """What sq itself needs of a request. `offered` are the names of its tools.
+
+    `prefix` is the same for requests that begin alike: by model, tools and system prompt. Empty without one.
+    """
 
     model: str
     offered: frozenset[str]
     max_tokens: int = 0
     stream: bool = False
+    prefix: str = ""
 
 
 _HINT = (
@@ -171,6 +176,7 @@ _HINT = (
 _SAID = re.compile(
     r"\A(?:Object (contains unknown|missing required) field `(.*?)`|(.*?))(?: - at `\$\.?(.*)`)?\Z", re.DOTALL
 )
+_BILLING = "x-anthropic-billing-header:"
 _TOLD = {"contains unknown": "Extra inputs are not permitted", "missing required": "Field required"}
 
 
@@ -194,8 +200,22 @@ def read_request(call: Call) -> RequestRead:
     offered = frozenset(tool.name for tool in found.tools or ())
     if not whole:
         return RequestRead(model=found.model, offered=offered)
-    streams = found.stream is True
-    return RequestRead(model=found.model, offered=offered, max_tokens=found.max_tokens, stream=streams)
+    return RequestRead(
+        model=found.model,
+        offered=offered,
+        max_tokens=found.max_tokens,
+        stream=found.stream is True,
+        prefix=_prefix(found),
+    )
+
+
+def _prefix(found: Any) -> str:  # noqa: ANN401  a request, whose type is made above
+    if not found.system:
+        return ""
+    blocks = [found.system] if isinstance(found.system, str) else found.system
+    # Claude Code's first block differs by words of the prompt, and is for the bill alone.
+    system = [one for one in blocks if not getattr(one, "text", "").startswith(_BILLING)]
+    return hashlib.sha256(msgspec.json.encode([found.model, found.tools, system])).hexdigest()
 
 
 def _check_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:

@@ -37,8 +37,7 @@ class Tokens:
 def usd(tokens: Tokens, model: Model) -> float:
     """Return the cost in USD. A model without prices counts by the dearest one that sq knows."""
     priced = model if model.prices else dearest()
-    prompt = tokens.usage.input_tokens + tokens.usage.cache_read_tokens + tokens.usage.cache_write_tokens
-    prices = priced.above if priced.above and prompt > priced.above.prompt_tokens else priced.prices
+    prices = priced.prices_of(tokens.usage)
     hour = tokens.write_1h * (_HOUR * prices.input - prices.cache_write) / 1_000_000 if prices else 0.0
     return priced.cost(tokens.usage) + hour + tokens.searches * _SEARCH_USD
 

@@ -6,6 +6,7 @@ leaves or its session ends. An answer that the API cuts off is cut off for the c
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ class Sent:
     body: bytes
     meter: Meter | None = None
     hold_usd: float = 0.0
+    turn: AbstractAsyncContextManager[Callable[[], None]] | None = None  # held as long as it takes
 
 
 class Passing(Response):
@@ -52,6 +54,7 @@ class Passing(Response):
         self._began = False
         self._over = False
         self._settled = False
+        self._begun: Callable[[], None] = lambda: None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on. Called by the server."""
@@ -74,10 +77,10 @@ class Passing(Response):
 
     async def _passed(self, send: Send) -> None:
         sent, account = self._sent, self._session.account
-        if sent.meter is None:
+        if sent.meter is None or sent.turn is None:
             await self._stream(send)
             return
-        async with account.hold(sent.hold_usd):
+        async with sent.turn as self._begun, account.hold(sent.hold_usd):
             await self._stream(send)
 
     async def _stream(self, send: Send) -> None:
@@ -132,6 +135,7 @@ class Passing(Response):
         await send(start)
         async for chunk in response.aiter_raw():
             if meter and status in _GOOD:
+                self._begun()
                 meter.feed(chunk)
                 if meter.ended:  # before the client hears of it, who may compare
                     self._settle()

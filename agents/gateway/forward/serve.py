@@ -5,6 +5,7 @@ It is served on a loopback port for as long as a run lasts.
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from agents.gateway.forward.callers import Callers, CallerSession
 from agents.gateway.forward.fields import read_request
 from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.passing import Passing, Sent
+from agents.gateway.forward.prefixes import SharedPrefixes
 from agents.gateway.forward.upstream import Upstream, client_for, to_upstream
 from agents.gateway.listeners import Listeners, listening
 from agents.gateway.server import app_of
@@ -73,6 +75,7 @@ class Forward:
         self._upstream = upstream
         self._client = client
         self._callers = callers
+        self._prefixes = SharedPrefixes()
 
     async def answer(self, call: Call) -> Response:
         """As `Mode`: the API's answer as it comes, or an error that says why the call was not made."""
@@ -84,7 +87,8 @@ class Forward:
             return error.response()
         meter = Meter(call.body, most=asked.max_tokens, stream=asked.stream)
         hold = _most_usd(call.body, asked.max_tokens, session.model)
-        return Passing(session, self._sent(call, meter=meter, hold_usd=hold))
+        turn = self._prefixes.turn(asked.prefix)
+        return Passing(session, replace(self._sent(call), meter=meter, hold_usd=hold, turn=turn))
 
     async def count(self, call: Call) -> Response:
         """As `Mode`: the API counts tokens free of charge."""
@@ -111,14 +115,12 @@ class Forward:
         """As `Mode`: HTTP 404."""
         return wrong_path(path).response()
 
-    def _sent(self, call: Call, *, meter: Meter | None = None, hold_usd: float = 0.0) -> Sent:
+    def _sent(self, call: Call) -> Sent:
         return Sent(
             client=self._client,
             url=self._upstream.url(call.endpoint, call.query),
             headers=to_upstream(call.headers, self._upstream.headers),
             body=call.body,
-            meter=meter,
-            hold_usd=hold_usd,
         )
 
 

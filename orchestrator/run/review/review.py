@@ -14,7 +14,7 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.trees import diff_text, resolution_text
+from orchestrator.git.trees import diff_text, resolution_text, shown_once
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
 from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between
@@ -101,6 +101,8 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
     needing = {one for found in (proofs.without_work if proofs else ()) for one in found.failing}
     before = passed_before(run.view) - {one.test for one in (proofs.changes if proofs else ())}
+    whole = (task.place.base_commit, task.claim.commit)
+    earlier = await _earlier(folder, findings, reviewed, whole)
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -115,7 +117,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
         not_run=not_run(run.view),
-        facts=facts_words(await facts_between(run, task.place.base_commit, task.claim.commit)),
+        facts=facts_words(await facts_between(run, *whole)),
         proven=bool(proofs and proofs.proven),
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
@@ -125,10 +127,10 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
         doubts=doubts(proofs),
         unproven=proofs.unproven if proofs else (),
-        earlier=await _earlier(folder, findings, reviewed, (task.place.base_commit, task.claim.commit)),
+        earlier=earlier,
         on_criteria=question(run.view, task.task.id, task.claim.committed_tree),
-        tokens=await tokens_of(folder, task.place.base_commit, task.claim.commit),
-        diff=await diff_text(folder, task.place.base_commit, task.claim.commit, limit=DIFF_LIMIT),
+        tokens=await tokens_of(folder, *whole),
+        diff=shown_once(await diff_text(folder, *whole, limit=DIFF_LIMIT), earlier),
         users=users_paths(run),
     )
 
@@ -139,6 +141,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
     reviewed = view.whole.reviews[-1].commit if view.whole.reviews else ""
     whole = (view.checkout.own_base or run.started.base_commit, view.whole.commit)
     paths = await own_paths(run)
+    earlier = await _earlier(folder, findings, reviewed, whole, paths)
     return prompts.render(
         "review_final",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -157,9 +160,9 @@ async def _final_prompt(run: Run, folder: Path) -> str:
             for id_, task in view.tasks.items()
             for change in changes_of(view, task)
         ],
-        earlier=await _earlier(folder, findings, reviewed, whole, paths),
+        earlier=earlier,
         on_criteria=question(view, "", view.whole.tree),
-        diff=await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths),
+        diff=shown_once(await diff_text(folder, *whole, limit=DIFF_LIMIT, paths=paths), earlier),
         users=users_paths(run),
     )
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from orchestrator.views.html import amounts, marking
 from orchestrator.views.html.amounts import bar_kind, bar_kinds, lane_words
 from orchestrator.views.html.diffs import diff_lines
-from orchestrator.views.words import duration
+from orchestrator.views.words import duration, percent
 from state.hidden import visible
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _FILTERS: dict[str, Callable[..., object]] = {
     "number": amounts.number,
     "signed": amounts.signed,
     "duration": duration,
+    "percent": percent,
     "clock": amounts.clock,
     "moment": amounts.moment,
     "iso": amounts.iso,

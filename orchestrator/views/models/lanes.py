@@ -1,7 +1,8 @@
-"""The records of a timeline: a lane a task, with bars and folded idle times."""
+"""The records of a timeline: a lane a task, with bars and folded idle times, and what the time went to."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,28 @@ class Fold:
     seconds: float
 
 
+class TimeUse(StrEnum):
+    """What takes the time of a run: what sq waits for, or sq itself."""
+
+    MODEL = "model"  # sessions, with the commands that agents run in them, and single requests
+    COMMANDS = "commands"  # of the project, run by sq
+    SET_UP = "set-up"
+    WAITING = "waiting"  # for limits of the API, for another set-up, for `sq resume`
+    SQ = "sq itself"  # all moments without any of these
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePart:
+    """The time for one use. `seconds` is its part of the run's time: uses side by side share a moment.
+
+    So the parts add up to the run's time. `added_up_s` counts each place in full.
+    """
+
+    use: TimeUse
+    seconds: float
+    added_up_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """All lanes. `seconds` is the time from the first to the last moment, idle times included."""
@@ -45,3 +68,4 @@ class Timeline:
     folds: tuple[Fold, ...]
     seconds: float
     began_at: datetime | None
+    parts: tuple[TimePart, ...] = ()

@@ -1,9 +1,13 @@
-"""The time of a run as bars in lanes, a lane a task, with long idle times folded away."""
+"""The time of a run: as bars in lanes, a lane a task, with long idle times folded away, and by its uses."""
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import pairwise
 
-from orchestrator.views.models.history import RunFacts, TimeSpan
-from orchestrator.views.models.lanes import Bar, Fold, Timeline, TimelineLane
+from orchestrator.views.models.history import RunFacts, SpanKind, TimeSpan
+from orchestrator.views.models.lanes import Bar, Fold, Timeline, TimelineLane, TimePart, TimeUse
+from state.journal import events as e
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
@@ -32,7 +36,70 @@ def timeline(story: RunFacts, now: datetime, *, most_bars: int = _MOST_BARS) -> 
         folds=tuple(axis.folds()),
         seconds=(axis.last - axis.first).total_seconds(),
         began_at=axis.first,
+        parts=_parts(story, until),
     )
+
+
+def end_of(story: RunFacts) -> datetime | None:
+    """Return the time of a run's end, which notices may follow, or that of its newest event."""
+    clock = story.view.clock
+    ends = (stored.at for stored in story.history.notable if stored.seq == clock.ended_seq)
+    return next(ends, clock.last_at) if story.view.ended else clock.last_at
+
+
+def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
+    """Return what the time from a run's start until then went to, or nothing before its start."""
+    began, end = story.view.clock.started_at, (story.view.ended and end_of(story)) or until
+    if began is None:
+        return ()
+    changes = [(began, 0, TimeUse.SQ), (end, 0, TimeUse.SQ)]
+    for use, start, stop in _uses(story, end):
+        if (first := max(start, began)) < (last := min(stop, end)):
+            changes += [(first, 1, use), (last, -1, use)]
+    shares, added_up = dict.fromkeys(TimeUse, 0.0), dict.fromkeys(TimeUse, 0.0)
+    under_way = Counter[TimeUse]()
+    for (at, step, use), (following, *_) in pairwise(sorted(changes)):
+        under_way[use] += step
+        seconds, count = (following - at).total_seconds(), under_way.total()
+        for one, places in (under_way if count else {TimeUse.SQ: 1}).items():
+            shares[one] += seconds * places / (count or 1)
+            added_up[one] += seconds * places
+    return tuple(TimePart(use=use, seconds=shares[use], added_up_s=added_up[use]) for use in TimeUse)
+
+
+def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime, datetime]]:  # noqa: C901  one case an event
+    """Yield each time of something that sq waited for, by the events' own times."""
+    retries: dict[str, list[tuple[datetime, datetime]]] = {}
+    turns, verified = dict[str, datetime](), dict[str, datetime]()
+    last = until
+    for stored in story.history.notable:
+        at = stored.at
+        match stored.event:
+            case e.CallRetried(call_id=call_id, wait_s=wait_s):
+                retries.setdefault(call_id, []).append((at, at + timedelta(seconds=wait_s)))
+            case e.RunResumed():
+                turns.clear()
+                yield TimeUse.WAITING, last, at
+            case e.SetUpStarted(folder=folder, waits=True):
+                turns[folder] = at
+            case e.SetUpStarted(folder=folder) if folder in turns:
+                yield TimeUse.WAITING, turns.pop(folder), at
+            case e.VerificationFinished(task_id=task_id):
+                verified[task_id] = at
+            case e.ProofsTaken(task_id=task_id, seconds=seconds):  # those of other tasks count there too
+                yield TimeUse.COMMANDS, max(at - timedelta(seconds=seconds), verified.get(task_id, at)), at
+        last = at
+    for span in story.history.spans:
+        start, end = span.began_at, span.ended_at or until
+        if span.kind is SpanKind.COMMANDS:
+            yield TimeUse.SET_UP if span.what == "set-up" else TimeUse.COMMANDS, start, end
+        elif span.kind is SpanKind.CALL:
+            for failed, again in retries.get(span.key, ()):
+                if start <= failed <= end:
+                    yield TimeUse.MODEL, start, failed
+                    yield TimeUse.WAITING, failed, min(again, end)
+                    start = again
+            yield TimeUse.MODEL, start, end
 
 
 class _Axis:

@@ -94,7 +94,7 @@ class FollowedRun:
     def current(self) -> "FollowedRun":
         """Fold the events that are new, and look whether a process works on the run."""
         if self._seq == 0:
-            self._add(self.reader.read(without=(MessageReceived,)))
+            self._add(self.reader.read(messages=False))
             self._find_present_actions()
         self._add(self.reader.read(self._seq))
         if self.view.ended:

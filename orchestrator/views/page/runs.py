@@ -21,7 +21,6 @@ from agents.concurrency import task_group
 from orchestrator.views.models.summary import RunState, RunSummary, summary_of
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from state.errors import JournalError
-from state.journal.events import MessageReceived
 from state.journal.fold.fold import apply
 from state.journal.store import JournalReader, is_active, journal_file
 from state.journal.view import RunView
@@ -153,7 +152,7 @@ class Runs:
         stamp, known = _stamp(folder), self._known.setdefault(folder.name, _Known())
         if known.stamp != stamp:
             with JournalReader(folder) as journal:
-                for stored in journal.read(known.seq, without=(MessageReceived,)):
+                for stored in journal.read_for_views(known.seq):
                     apply(known.view, stored)
                     known.seq = stored.seq
             known.stamp = stamp

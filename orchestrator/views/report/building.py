@@ -22,7 +22,7 @@ from orchestrator.views.models.points import attention, findings_by_state
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
-from orchestrator.views.models.timeline import timeline
+from orchestrator.views.models.timeline import end_of, timeline
 from orchestrator.views.models.work import Attempt, TaskPart, WorkChanges
 from orchestrator.views.report.contents import (
     CheckCommands,
@@ -169,10 +169,8 @@ def _spec(view: RunView) -> Spec:
 
 
 def _times(story: RunFacts) -> Times:
-    """Return the times of a run until its end, which notices may follow."""
-    clock = story.view.clock
-    ends = [stored.at for stored in story.history.notable if stored.seq == clock.ended_seq]
-    until = ends[0] if story.view.ended and ends else clock.last_at
+    """Return the times of a run until its end."""
+    clock, until = story.view.clock, end_of(story)
     return Times(
         began_at=clock.started_at,
         until=until,

@@ -15,7 +15,7 @@ from orchestrator.views.report.building import report_of
 from orchestrator.views.report.contents import IndexRow, ReportContents
 from orchestrator.views.words import short
 from state.errors import UsageError
-from state.journal.events import MessageReceived, Stored
+from state.journal.events import Stored
 from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 
@@ -69,7 +69,7 @@ async def read_run(
     """
     story = RunStory()
     with JournalReader(folder) as journal:
-        story.add_all(journal.read(without=(MessageReceived,)))
+        story.add_all(journal.read_for_views())
     view = story.view
     now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
     asked = partial(is_active, folder) if active is None else lambda: bool(active)

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.views.models.spend import grouped, spending
-from orchestrator.views.words import columns, duration
+from orchestrator.views.words import columns, duration, percent
 from state.journal.view import RunView
 from state.records.calls import Usage
 from state.roles import ROLES, Role
 
-_HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "cache written", "cost", "time")
+_HEADER = ("role", "exchanges", "requests", "input", "output", "cache read", "cache written", "cached")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class RoleSpending:
     usage: Usage
     cost_usd: float
     seconds: float
+    cache_read_share: float | None
 
 
 def spending_of(view: RunView) -> tuple[RoleSpending, ...]:
@@ -38,6 +39,7 @@ def spending_of(view: RunView) -> tuple[RoleSpending, ...]:
             usage=rows[role].usage,
             cost_usd=rows[role].cost_usd,
             seconds=rows[role].seconds,
+            cache_read_share=rows[role].usage.cache_read_share,
         )
         for role in Role
         if role in rows
@@ -50,7 +52,7 @@ def spending_lines(roles: Iterable[RoleSpending]) -> list[str]:
     rows = [_row(one) for one in each]
     if len(each) > 1:
         rows.append(_together(each))
-    return columns(_HEADER, rows, indent="  ") if rows else []
+    return columns((*_HEADER, "cost", "time"), rows, indent="  ") if rows else []
 
 
 def counted(view: RunView) -> str:
@@ -104,4 +106,5 @@ def _amounts(roles: list[RoleSpending]) -> tuple[str, ...]:
     usage = sum((one.usage for one in roles), Usage())
     tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     cost, seconds = sum(one.cost_usd for one in roles), sum(one.seconds for one in roles)
-    return (*(f"{count:,}" for count in tokens), f"${cost:.4f}", duration(seconds))
+    shown = (*(f"{count:,}" for count in tokens), percent(usage.cache_read_share))
+    return (*shown, f"${cost:.4f}", duration(seconds))

@@ -10,8 +10,6 @@ from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active, journal_file
 
-_WITHOUT = (MessageReceived,)
-
 
 class Following:
     """Follows one run by reading alone. A journal that cannot be read any more is a `problem`, no error."""
@@ -48,7 +46,7 @@ class Following:
     def load(self) -> None:
         """Read the run so far. Of the messages of agents only the newest of each open call is read."""
         try:
-            self._add(self._reader.read(without=_WITHOUT))
+            self._add(self._reader.read(messages=False))
         except JournalError as error:
             self.problem = _unreadable(error)
             self._load_until_damage()
@@ -135,7 +133,7 @@ class Following:
     def _load_until_damage(self) -> None:
         """Read event by event as far as it goes."""
         try:
-            while some := self._reader.read(self.newest.seq, without=_WITHOUT, limit=1):
+            while some := self._reader.read(self.newest.seq, messages=False, limit=1):
                 self._add(some)
         except JournalError:
             return

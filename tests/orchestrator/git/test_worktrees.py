@@ -11,7 +11,7 @@ import pytest
 from orchestrator.git.changes import shown_patch, sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
-from orchestrator.git.trees import changed_paths, diff_text, text_at
+from orchestrator.git.trees import changed_paths, diff_text, shown_once, text_at
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
@@ -188,6 +188,36 @@ async def test_a_snapshot_does_not_read_again_what_has_not_changed(worktree, pro
     once = read.read_text()
     await snapshot(worktree)
     assert read.read_text() == once
+
+
+async def test_a_snapshot_of_nothing_changed_writes_no_tree_and_one_of_anything_else_does(
+    worktree, tmp_path, monkeypatch
+):
+    def trees_written():
+        return len(re.findall(r"built-in: git.* write-tree", trace.read_text()))
+
+    def write(text, at):
+        (worktree / "a.py").write_text(text)
+        os.utime(worktree / "a.py", (at, at))  # git reads a file again that is as new as the index
+
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    os.utime(worktree / "README.md", (1, 1))
+    write("x = 1\n", 1)
+    first = await snapshot(worktree)
+    assert await snapshot(worktree) == first
+    assert trees_written() == 1
+    write("x = 2\n", 2)
+    assert await snapshot(worktree) != first
+    write("x = 1\n", 3)
+    assert await snapshot(worktree) == first
+    assert trees_written() == 3
+
+
+async def test_a_worktree_without_files_and_index_has_the_empty_tree(worktree):
+    for one in (worktree / "README.md", git_dir(worktree) / "index"):
+        one.unlink()
+    assert [await snapshot(worktree) for _ in range(2)] == ["4b825dc642cb6eb9a060e54bf8d69288fbee4904"] * 2
 
 
 async def test_a_snapshot_sees_what_a_worker_staged_or_put_out_of_the_index(worktree, shell):
@@ -490,6 +520,25 @@ async def test_of_very_many_files_the_rest_is_counted(worktree, head):
     assert "2000 files changed" in told
     assert len(re.findall(r"\[… \d+ more files are not named here", told)) == 2
     assert len(told) < 20_000
+
+
+async def test_a_diff_that_stands_above_is_named_and_not_shown_again(worktree, head):
+    (worktree / "a.py").write_text("x = 1\n")
+    first = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="One")
+    (worktree / "a.py").write_text("x = 2\n")
+    (worktree / "b.py").write_text("y = 2\n")
+    commit = await commit_tree(worktree, branch=BRANCH, tree=await snapshot(worktree), message="Two")
+    whole = await diff_text(worktree, head, commit, limit=1000)
+    since = await diff_text(worktree, first, commit, limit=1000)
+    told = shown_once(whole, f"Words.\n\n{since}\n")
+    assert "+x = 2" in told
+    assert "+y = 2" not in told
+    assert told.endswith("[… a/b.py b/b.py: its diff stands above]\n```")
+    assert shown_once(whole, "") == whole
+    cut = await diff_text(worktree, first, commit, limit=10)
+    assert shown_once(whole, cut) == whole
+    nothing = await diff_text(worktree, commit, commit, limit=1000)
+    assert shown_once(nothing, since) == nothing
 
 
 HIDING = ["-diff", "binary", "diff=hides", "linguist-generated -diff", "filter=hides -text"]

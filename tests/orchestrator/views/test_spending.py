@@ -54,7 +54,15 @@ def retried(wait_s):
 def test_all_tries_of_a_call_count_and_the_wait_between_them_takes_no_time():
     view, _ = seen((0, call("w", Role.WORKER)), (10, retried(30)), (45, e.CallEnded(**ENDED)))
     assert spending_of(view) == (
-        RoleSpending(role=Role.WORKER, calls=1, requests=3, usage=ONE + TWO, cost_usd=0.75, seconds=15),
+        RoleSpending(
+            role=Role.WORKER,
+            calls=1,
+            requests=3,
+            usage=ONE + TWO,
+            cost_usd=0.75,
+            seconds=15,
+            cache_read_share=300 / 3303,
+        ),
     )
 
 
@@ -80,10 +88,10 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     )
     view, last = seen(*events, (63, e.RunEnded(outcome=Outcome.FAILED, cause="x")))
     table = [
-        "  role       exchanges  requests  input  output  cache read  cache written  cost     time",
-        "  worker     1          3         1      10      100         1,000          $0.2500  1 min 0 s",
-        "  developer             1         2      20      200         2,000          $0.5000  2 s",
-        "  together   1          4         3      30      300         3,000          $0.7500  1 min 2 s",
+        "  role       exchanges  requests  input  output  cache read  cache written  cached  cost     time",
+        "  worker     1          3         1      10      100         1,000          9 %     $0.2500  1 min 0 s",
+        "  developer             1         2      20      200         2,000          9 %     $0.5000  2 s",
+        "  together   1          4         3      30      300         3,000          9 %     $0.7500  1 min 2 s",
     ]
     view.clock.started_at = BEGIN
     assert "cost: $0.7500 in 1 exchange and 4 requests" in lines_of(view, last)
@@ -95,6 +103,12 @@ def test_the_end_of_a_run_has_a_table_of_roles_in_lines_status_and_json():
     assert shown["roles"] == spending_of(view)
     assert [one.usage.requests for one in shown["roles"]] == [3, 1]
     assert [one.usage.requests for one in spending(view).rows] == [3, 1]  # as in `summary.json`
+
+
+def test_without_input_no_share_of_it_came_from_the_cache():
+    view, _ = seen((0, call("w", Role.WORKER)))
+    assert [one.cache_read_share for one in spending_of(view)] == [None]
+    assert "  —  " in spending_lines(spending_of(view))[1]
 
 
 def test_a_run_that_asked_nobody_has_no_table():

@@ -1,19 +1,29 @@
 """The models that all views show: the same facts, whatever the order of reading, and none without a source."""
 
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from language.event_strategies import legal_runs, started, stored, task
+from language.large_runs import BEGAN, many_events, twelve_tasks, write
 
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Group
+from orchestrator.views.models.summary import Group, summary_of
 from orchestrator.views.models.tasks import overview, task_rows
-from orchestrator.views.models.timeline import timeline
+from orchestrator.views.models.timeline import end_of, timeline
 from orchestrator.views.models.why import why_not
+from orchestrator.views.run.details import details_of
 from state.journal import events as e
+from state.journal.events import Stored
 from state.journal.events.tasks import Stage
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.records.calls import Message, MessageKind
 from state.roles import Role
 
 slowly = settings(
@@ -107,6 +117,10 @@ def call(call_id, task_id):
     )  # fmt: skip
 
 
+def message(call_id):
+    return e.MessageReceived(call_id=call_id, message=Message(kind=MessageKind.TEXT, text="On it."))
+
+
 def test_a_task_that_waits_names_the_one_it_needs():
     events = built()
     story = told(events)
@@ -123,3 +137,134 @@ def test_a_long_idle_time_is_folded_and_named():
     [fold] = timeline(told(long_), long_[-1].at).folds
     assert fold.seconds > 1700
     assert fold.width < 1
+
+
+def shown(view):
+    """All that `sq status RUN` shows of a run on which no process works."""
+    summary = summary_of(view, "r", is_active=lambda: False, now=view.clock.last_at)
+    return details_of(view, summary)
+
+
+def without_words(view):
+    """A view without what agents said, and with a time that does not depend on the number of additions."""
+    view.clock.worked_s = round(view.clock.worked_s, 6)
+    for call in view.calls.values():
+        call.last_text = ""
+    for task_view in view.tasks.values():
+        task_view.history.clear()
+    return view
+
+
+def read_both_ways(events, folder):
+    write(folder, events)
+    with JournalReader(folder) as reader:
+        return fold(reader.read()), fold(reader.read_for_views())
+
+
+@slowly
+@given(run=legal_runs(), data=st.data())
+def test_a_journal_read_for_views_has_the_status_of_the_whole_one(run, data):
+    until = data.draw(st.integers(1, len(run)))
+    with TemporaryDirectory() as folder:
+        whole, some = read_both_ways(run[:until], Path(folder))
+    assert shown(some) == shown(whole)
+    assert without_words(some) == without_words(whole)
+
+
+@pytest.mark.parametrize("run", [twelve_tasks(), twelve_tasks(ended=True), many_events(3_000)])
+def test_so_has_one_of_a_run_with_many_tasks_and_messages(run, tmp_path):
+    whole, some = read_both_ways(run, tmp_path)
+    assert shown(some) == shown(whole)
+    assert without_words(some) == without_words(whole)
+
+
+def test_a_killed_run_that_went_on_lasted_until_its_last_messages(tmp_path):
+    events = stored(
+        [
+            started(),
+            e.PlanAccepted(tasks=(task("one"),), criteria=()),
+            call("c1", "one"),
+            message("c1"),
+            e.RunResumed(),
+            message("c1"),
+        ]
+    )
+    whole, some = read_both_ways(events, tmp_path)
+    assert some.calls["c1"].spent_s == (events[3].at - events[2].at).total_seconds()
+    assert shown(some) == shown(whole)
+    assert some.clock.last_seq == len(events)
+
+
+@slowly
+@given(run=legal_runs())
+def test_the_uses_of_time_add_up_to_the_time_of_the_run(run):
+    story = told(run)
+    parts = timeline(story, run[-1].at).parts
+    if parts:
+        began, end = story.view.clock.started_at, end_of(story) if story.view.ended else run[-1].at
+        assert sum(part.seconds for part in parts) == pytest.approx((end - began).total_seconds())
+        assert all(part.added_up_s >= part.seconds - 1e-6 for part in parts)
+
+
+def uses_of(*timed):
+    """What the time of a run went to, in seconds: its part of the run's time, and all places added up."""
+    events = [Stored(n, BEGAN + timedelta(seconds=s), event) for n, (s, event) in enumerate(timed, start=1)]
+    return {
+        str(part.use): (round(part.seconds, 3), round(part.added_up_s, 3))
+        for part in timeline(told(events), events[-1].at).parts
+        if part.seconds
+    }
+
+
+PLANNED = e.PlanAccepted(tasks=(task("one"), task("two")), criteria=())
+
+
+def test_sessions_side_by_side_share_the_time_of_the_run_and_count_in_full_beside_it():
+    assert uses_of(
+        (0, started()),
+        (1, PLANNED),
+        (2, call("c1", "one")),
+        (4, call("c2", "two")),
+        (8, e.CallEnded(call_id="c1", end="completed")),
+        (10, e.CallEnded(call_id="c2", end="completed")),
+        (11, e.RunEnded(outcome="failed", cause="x")),
+        (99, e.NoticeSent(kind="ended", of_seq=7, to="x")),
+    ) == {"model": (8, 12), "sq itself": (3, 3)}
+
+
+def test_a_command_beside_a_session_shares_its_time_and_the_checks_of_tests_are_commands():
+    verifying = e.VerificationStarted(task_id="one", tree="t", commands=("true",))
+    assert uses_of(
+        (0, started()),
+        (0, PLANNED),
+        (0, e.SetUpStarted(task_id="one", folder="f", steps=("make",))),
+        (3, e.WorkspaceSetUp(task_id="one", folder="f", copied=(), runs=())),
+        (3, call("c2", "two")),
+        (3, verifying),
+        (7, e.VerificationFinished(task_id="one", tree="t", runs=())),
+        (9, e.ProofsTaken(task_id="one", tree="t", seconds=1.0)),
+        (9, e.CallEnded(call_id="c2", end="completed")),
+        (10, verifying),
+        (12, e.VerificationFinished(task_id="one", tree="t", runs=())),
+        (13, e.ProofsTaken(task_id="one", tree="t", seconds=60.0)),  # most of them for other tasks
+    ) == {"set-up": (3, 3), "model": (3.5, 6), "commands": (5.5, 8), "sq itself": (1, 1)}
+
+
+def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting():
+    retried = e.CallRetried(call_id="c1", end="api error", detail="overloaded", wait_s=5)
+    waits = e.SetUpStarted(task_id="two", folder="g", steps=("make",), waits=True)
+    assert uses_of(
+        (0, started()),
+        (0, PLANNED),
+        (0, call("c1", "one")),
+        (2, retried),
+        (10, e.CallEnded(call_id="c1", end="completed")),
+        (10, waits),
+        (14, replace(waits, waits=False)),
+        (15, e.WorkspaceSetUp(task_id="two", folder="g", copied=(), runs=())),
+        (15, call("c2", "two")),
+        (16, e.ActionRefused(call_id="c2", tool="Bash", reason="no")),
+        (100, e.RunResumed()),
+        (100, e.CallResumed(call_id="c2", session_id="s", prompt="")),
+        (101, e.CallEnded(call_id="c2", end="completed")),
+    ) == {"model": (7, 7), "waiting": (93, 93), "set-up": (1, 1)}

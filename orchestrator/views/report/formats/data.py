@@ -15,6 +15,7 @@ from orchestrator.views.html.amounts import iso
 from orchestrator.views.models.conclusions import FindingRow
 from orchestrator.views.models.criteria import CriterionRow, CriterionState, counted
 from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.spend import grouped
 from orchestrator.views.report.contents import ReportContents
 from state.errors import UsageError
 from state.hidden import visible
@@ -77,6 +78,7 @@ def summary(report: ReportContents, version: str) -> dict[str, Any]:
         "standings": {str(standing): count for standing, count in counted(report.criteria).items()},
         "commits": msgspec.to_builtins(commits),
         "cost": _cost(report),
+        "time": msgspec.to_builtins(report.timeline.parts),
         "versions": {"report": version, **_versions(report)},
     }
 
@@ -93,6 +95,9 @@ def _cost(report: ReportContents) -> dict[str, Any]:
         "charged": spent.charged,
         "budget_usd": spent.budget_usd,
         "by": msgspec.to_builtins(spent.rows),
+        "cache_read_share": {
+            row.role: row.usage.cache_read_share for row in grouped(spent.rows, lambda row: row.role)
+        },
     }
 
 

@@ -13,7 +13,7 @@ from orchestrator.views.models.criteria import CriterionRow, counted
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
-from orchestrator.views.words import duration
+from orchestrator.views.words import duration, percent
 from state.hidden import visible
 
 MARKS = {
@@ -236,8 +236,8 @@ def _work(work: WorkChanges) -> Iterator[str]:
 
 
 def _cost(report: ReportContents) -> Iterator[str]:
-    yield "| task | role | model | calls | input | output | cost |"
-    yield "|---|---|---|--:|--:|--:|--:|"
+    yield "| task | role | model | calls | input | from cache | output | cost |"
+    yield "|---|---|---|--:|--:|--:|--:|--:|"
     for row in report.spending.rows:
         usage = row.usage
         cells = (
@@ -245,13 +245,20 @@ def _cost(report: ReportContents) -> Iterator[str]:
             row.role,
             code(row.model.replace("|", "/")),
             number(row.calls),
-            number(usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens),
+            number(usage.prompt_tokens),
+            percent(usage.cache_read_share),
             number(usage.output_tokens),
             money(row.cost_usd) + ("+" if row.at_least else ""),
         )
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield f"Together {_spent(report)}."
+    if report.timeline.parts:
+        yield ""
+        yield "| time | of the run's | side by side added up |"
+        yield "|---|--:|--:|"
+    for part in report.timeline.parts:
+        yield f"| {part.use} | {duration(part.seconds)} | {duration(part.added_up_s)} |"
 
 
 def _made(report: ReportContents) -> Iterator[str]:

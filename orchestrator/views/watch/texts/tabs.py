@@ -9,7 +9,7 @@ from orchestrator.views.models.history import AttemptHistory
 from orchestrator.views.models.spend import SpendRow, money, spending
 from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, line, text_of
-from orchestrator.views.words import subject_of, time_of_day
+from orchestrator.views.words import percent, subject_of, time_of_day
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
@@ -166,8 +166,8 @@ def _sum(rows: list[SpendRow]) -> str:
 
 def _spent(row: SpendRow) -> ScreenLine:
     usage = row.usage
-    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    tokens = f"{read:,} tokens in, {usage.output_tokens:,} out"
+    cached = f" ({percent(usage.cache_read_share)} from the cache)"
+    tokens = f"{usage.prompt_tokens:,} tokens in{cached}, {usage.output_tokens:,} out"
     return line(
         (f"{_sum([row]):>9}  ", ""),
         (f"{row.role} ({row.model})", "work"),
