@@ -110,6 +110,9 @@ class Service:
         except _NoAnswerError as error:
             text = f"sq wanted {asked}, and no answer came: {error}"
             raise (UnsureError(text) if method == "POST" else _AgainError(HostingError(text))) from error
+        if answer.status in _OK and isinstance(answer.body, str):
+            text = f"sq wanted {asked}, and the answer is no JSON, as behind a portal or a broken proxy"
+            raise UnsureError(text) if method == "POST" else _AgainError(HostingError(text))
         if answer.status in _OK or answer.status == _NOT_MODIFIED:
             return answer
         if (pause := _pause(answer)) is not None:
@@ -241,13 +244,8 @@ async def _read(response: "Response") -> Answer:
             raise _NoAnswerError(f"the answer has more than {_LARGEST:,} bytes")
     headers = {name.lower(): value for name, value in response.headers.items()}
     text = data.decode(errors="replace")
-    if response.status_code in _OK and "json" in headers.get("content-type", "json"):
-        try:
-            return Answer(status=response.status_code, headers=headers, body=json.loads(text or "null"))
-        except ValueError as error:
-            raise _NoAnswerError("the answer is no JSON, as behind a portal or a broken proxy") from error
     try:
-        return Answer(status=response.status_code, headers=headers, body=json.loads(text))
+        return Answer(status=response.status_code, headers=headers, body=json.loads(text or "null"))
     except ValueError:
         return Answer(status=response.status_code, headers=headers, body=text)
 

@@ -30,7 +30,7 @@ from orchestrator.hosting.asked import (
 )
 from orchestrator.hosting.github import GitHub, PullRequest
 from orchestrator.hosting.pushing import as_pusher
-from orchestrator.hosting.refusals import UnsureError
+from orchestrator.hosting.refusals import HostingError, UnsureError
 from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
 from orchestrator.hosting.service import Service
 from orchestrator.hosting.token import Token, take_token
@@ -106,7 +106,7 @@ def work_on(asked: Following) -> Outcome:
     place = anyio.run(_placed, asked)
     rounds = load_config(place.root, asked.environ).settings.follow_rounds
     until, etag, pause = time.monotonic() + asked.watch_s, "", _PAUSE_S
-    outcome = Outcome.COMPLETE
+    outcome, worked_on = Outcome.COMPLETE, frozenset[str]()
     while True:
         before = _before(asked.state, place)
         look = anyio.run(_looked, place, before)
@@ -121,7 +121,10 @@ def work_on(asked: Following) -> Outcome:
                     "(follow.rounds), so a person goes on"
                 )
                 return Outcome.STUCK
-            outcome = _round(asked, place, before, look)
+            points = frozenset(one.key for one in look.talk.asked)
+            if points <= worked_on:
+                raise HostingError(f"the answers to {', '.join(sorted(points))} do not appear on the service")
+            outcome, worked_on = _round(asked, place, before, look), worked_on | points
             if outcome in {Outcome.LIMIT, Outcome.INTERRUPTED, Outcome.FAILED}:
                 return outcome
             continue

@@ -209,7 +209,7 @@ def test_options_of_a_round_are_those_of_a_run(
         (started,) = [one.event for one in journal.read(only=(RunStarted,))]
     assert isinstance(started, RunStarted)
     assert started.settings is not None
-    assert started.settings.effort.budget_usd == 3
+    assert started.settings.budget_run_usd == 3
     assert (started.settings.questions, started.settings.sandbox.mode) == (OnQuestion.PARK, Sandbox.OFF)
     assert started.verify == ("grep -q line notes.txt",), "the commands of the first run"
     wrong = follow(str(number), "--verbose", "--quiet")
