@@ -9,7 +9,8 @@ import re
 from state.hidden import visible
 
 _ACTING = re.compile(
-    r"[@#!](?=[A-Za-z0-9_-])|(?<=[Gg][Hh])-(?=\d)|(?<=:)//|(?<=[Ww]{3})\.|\[(?=skip|no |ci )", re.IGNORECASE
+    r"[@#!](?=[A-Za-z0-9_-])|(?<=[Gg][Hh])-(?=\d)|(?<=:)//(?=\S)|(?<=[Ww]{3})\.(?=\S)|\[(?=skip|no |ci )",
+    re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[\s*_>`~#-]+")
 
