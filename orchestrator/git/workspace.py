@@ -145,7 +145,7 @@ def _is_half_made(folder: Path) -> bool:
 async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
     """Return the tree hash of a whole worktree, with uncommitted and new files, without ignored ones.
 
-    `odd` gets what git could not take in.
+    `odd` gets what git could not take in. Without it that is an error.
 
     Files are staged in an index that no agent sees, so a Worker's `git diff` still shows its work. That index
     is kept as long as the worktree's own stays the same, because with its data git need not read every file
@@ -217,18 +217,21 @@ async def add_into(
     """Stage every file in the index that `environment` names, build leftovers aside.
 
     `lenient`: leave out content that git cannot take in, such as a repository without commits, and remove
-    nothing. Otherwise that which git names is left out, what no commit can hold is removed, and `odd` gets
-    both.
+    nothing. Otherwise what no commit can hold is removed. With `odd`, which gets both, that which git names
+    as unfit is left out, and without it it is an error.
     """
-    odd = odd or Oddities()
     with ignoring_junk() as ignoring:
         try:
             await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
         except GitError:
             if lenient:
                 return
-            odd.removed += await _made_ordinary(folder)
-            await _add_fit(folder, environment, ignoring, odd)
+            removed = await _made_ordinary(folder)
+            if odd is None:
+                await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
+            else:
+                odd.removed += removed
+                await _add_fit(folder, environment, ignoring, odd)
 
 
 async def _add_fit(

@@ -230,7 +230,7 @@ class HostingStandIn:
         )
         tag = f'W/"{spoken}-{found["state"]}"'
         if headers.get("if-none-match") == tag:
-            return Said(304, None, {"etag": tag})
+            return Said(304, None, {"etag": tag, "x-poll-interval": "1"})
         shown = {**found, "pull_request": {}} if int(number) in self.pulls else found
         return Said(200, shown, {"etag": tag, "x-poll-interval": "1"})
 

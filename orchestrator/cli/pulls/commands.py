@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from orchestrator.hosting.handing_over import HandedOver, Offer
     from orchestrator.hosting.token import Token
+    from orchestrator.views.report.contents import ReportContents
 
 
 @click.command("pr", short_help="Hand the work of a run over as a pull request.")
@@ -168,10 +169,22 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
         commit=report.commits.commit,
         title=inert(visible(report.spec.subject) or report.run_id),
         prefix=report.headline.title_prefix if report.headline.draft else "",
-        body=pull_request(report, closes=wish.closes),
+        body=pull_request(report, await _earlier(folder, origin), closes=wish.closes),
         draft=wish.draft or report.headline.draft or bool(report.protected),
         protected=report.protected,
     )
+
+
+async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
+    """Return the reports of the run that made the pull request, and of the rounds before this run."""
+    from orchestrator.cli.reading import read_for_report
+    from orchestrator.cli.version import sq_version
+    from state.paths import StateFolder
+
+    state = StateFolder(folder.parents[1])
+    older = [id_ for id_ in state.run_ids() if origin <= id_ < folder.name]
+    reports = [(await read_for_report(state.runs / id_)).report(sq_version()) for id_ in older]
+    return [one for one in reports if origin in {one.run_id, one.spec.follows}]
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

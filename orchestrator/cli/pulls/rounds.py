@@ -29,6 +29,7 @@ from orchestrator.hosting.asked import (
     told_in,
 )
 from orchestrator.hosting.github import GitHub, PullRequest
+from orchestrator.hosting.issue_spec import without_files
 from orchestrator.hosting.pushing import as_pusher
 from orchestrator.hosting.refusals import HostingError, UnsureError
 from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
@@ -47,7 +48,7 @@ from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
 from state.settings.config import load_config
 from state.settings.sources import Flags
-from state.words import decision_line
+from state.words import decision_with_reason
 
 _PAUSE_S, _LONGEST_PAUSE_S = 30.0, 300.0
 _TASK_COMPLETE = "task_complete"
@@ -93,7 +94,7 @@ class _Before:
     origin: str
     folder: Path
     view: RunView
-    made: PullRequestMade
+    own: frozenset[str]  # commits that sq pushed
 
 
 def work_on(asked: Following) -> Outcome:
@@ -167,7 +168,7 @@ def _before(state: Path, place: _Place) -> _Before:
         UsageError: none made it.
     """
     folder = StateFolder(state)
-    origin, made = "", None
+    origin, own = "", set[str]()
     newest: Path | None = None
     for run_id in folder.run_ids():
         with JournalReader(folder.runs / run_id) as journal:
@@ -181,8 +182,8 @@ def _before(state: Path, place: _Place) -> _Before:
         ]
         if ours or (origin and follows == origin):
             origin, newest = origin or follows or run_id, folder.runs / run_id
-            made = ours[-1] if ours else made
-    if not (newest and made):
+            own |= {one.commit for one in ours}
+    if newest is None:
         raise UsageError(
             f"pull request #{place.number} was made by no run in {state}, so there is no plan to "
             "build on. Name the state "
@@ -190,7 +191,7 @@ def _before(state: Path, place: _Place) -> _Before:
         )
     with JournalReader(newest) as journal:
         view = fold(journal.read())
-    return _Before(origin=origin, folder=newest, view=view, made=made)
+    return _Before(origin=origin, folder=newest, view=view, own=frozenset(own))
 
 
 async def _looked(place: _Place, before: _Before) -> _Look:
@@ -203,7 +204,7 @@ async def _looked(place: _Place, before: _Before) -> _Look:
     over, is_open_question = "", False
     if pull_request.merged or pull_request.state != "open":
         over = "it is merged" if pull_request.merged else "it is closed"
-    elif pull_request.head not in {before.made.commit, before.view.whole.commit}:
+    elif pull_request.head not in {*before.own, before.view.whole.commit}:
         pushed = f"{pull_request.head[:10]} to {pull_request.head_branch}"
         over = f"somebody else has pushed {pushed}, so sq leaves it to them"
         is_open_question = bool(talk.asked)
@@ -268,7 +269,7 @@ def _request(asked: Following, place: _Place, before: _Before, look: _Look, chec
     """Return the run of a round: on the branch, with the settings and the decisions of the runs before."""
     view = before.view
     first = _first_spec(asked.state, before)
-    decisions = [decision_line(answer) for _, answer in view.decided()]
+    decisions = [decision_with_reason(answer) for _, answer in view.decided()]
     round_ = look.talk.rounds + 1
     tasks = [task.task.title for task in view.tasks.values()]
     text = round_spec(first, decisions, tasks, look.talk.asked, place.number, round_)
@@ -292,7 +293,7 @@ def _request(asked: Following, place: _Place, before: _Before, look: _Look, chec
 def _first_spec(state: Path, before: _Before) -> str:
     with JournalReader(StateFolder(state).runs / before.origin) as journal:
         started = journal.read(only=(RunStarted,))[0].event
-    return started.spec_text if isinstance(started, RunStarted) else ""
+    return without_files(started.spec_text) if isinstance(started, RunStarted) else ""
 
 
 async def _checked_out(place: _Place, before: _Before, pull_request: PullRequest) -> Path:
@@ -382,14 +383,15 @@ def _answer(view: RunView, asked: Asked, told: Told | None) -> str:
     outcome = _outcome_of(view)
     cause = f": {code(view.ended.cause)}" if view.ended and view.ended.cause else ""
     about = f"\n\nAbout {asked.url}" if asked.remark is None or asked.remark.kind != "line" else ""
-    end = f"\n\n<sub>Run {run_id} ended {outcome}{cause}.</sub>{about}\n"
+    ended = "" if outcome is Outcome.COMPLETE else f"\n\n<sub>Run {run_id} ended {outcome}{cause}.</sub>"
+    end = f"{ended}{about}\n"
+    check = "" if asked.remark else f"{code(asked.name)}: "
     words = f" {code(told.words)}" if told and told.words else ""
     if not view.whole.tree:
-        return f"Nothing was changed.{words}{end}"
+        return f"{check}Nothing was changed.{words}{end}"
     if told is None:
-        return (
-            f"Not answered by the Worker. The newest commit of this round is {view.whole.commit[:10]}.{end}"
-        )
+        newest = view.whole.commit[:10]
+        return f"{check}Not answered by the Worker. The newest commit of this round is {newest}.{end}"
     if told.changed:
-        return f"Changed, up to commit {view.whole.commit[:10]}:{words or ' see there.'}{end}"
-    return f"Not changed. The reason:{words or ' none was given.'}{end}"
+        return f"{check}Changed in {view.whole.commit[:10]}:{words or ' see there.'}{end}"
+    return f"{check}Not changed. The reason:{words or ' none was given.'}{end}"

@@ -119,7 +119,7 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
         unneeded |= names
     before -= {one.test for found in on.proofs for one in found.changes}
     if names <= before:
-        return f", and passed {BEFORE}"
+        return f", and {'a test' if len(names) == 1 else 'tests'} of this name passed {BEFORE}"
     return _NEEDS_NO_WORK if names <= before | unneeded else ""
 
 

@@ -202,7 +202,10 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_beh
     name = "tests/test_shop.py::test_shown"
     before = TestCount(tests={name: TestState.PASSED}, passed=1)
     old = check(on(tree, before=before), "test", name)
-    assert (old.general, old.why.endswith("and passed before the work too")) == (False, True)
+    assert (old.general, old.why.endswith("and a test of this name passed before the work too")) == (
+        False,
+        True,
+    )
     proofs = ProofsTaken(task_id="", tree=tree[1], unproven=(name,))
     new = check(on(tree, proofs=proofs), "test", name)
     assert (new.general, new.why.endswith("and passes without the work too")) == (True, True)

@@ -61,7 +61,7 @@ def answers_of(service: HostingStandIn) -> list[str]:
 
 
 def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_reason(
-    service: HostingStandIn, follow: Callable[..., Result], number: int
+    service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path
 ) -> None:
     line = service.say_on_line(number, "maintainer", "notes.txt", 1, "Name the @author here, fixes #7.")
     service.say(number, "owner", "This file is not needed.")
@@ -94,11 +94,19 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     told = answers_of(service)
     assert len(told) == 3
     (changed,) = [one["body"] for one in service.lines if one.get("in_reply_to_id") == line]
-    assert f"Changed, up to commit {heads[head][:10]}" in changed
+    assert f"Changed in {heads[head][:10]}" in changed
     assert "`the author @owner stands there`" in changed
     (refused,) = [one for one in told if "Not changed" in one]
     assert "`the spec asks for it`" in refused
-    assert "<!-- sq:run=" in service.pulls[number]["body"]
+    body = service.pulls[number]["body"]
+    first, *_ = sorted(path.name for path in (repository / ".sq/runs").iterdir())
+    assert body.startswith(f"<!-- sq:run={first} -->")
+    assert "### What the spec asks\n\nAs run" in body
+    assert "### What round 1 of the review asks" in body
+    assert "notes is there" in body
+    assert "points is there" in body
+    assert f"`{service.branches()['main'][:10]}` → `{heads[head][:10]}`" in body
+    assert "telemetry" not in body
 
     again = follow(str(number))
     assert again.return_value == 0, again.output
@@ -180,7 +188,7 @@ def test_a_round_that_was_interrupted_is_gone_on_with_and_answered_once(
     again = follow(str(number), **callers)
     assert len(list((repository / ".sq/runs").iterdir())) == runs, "no run is begun anew"
     (told,) = answers_of(service)
-    assert "Changed, up to commit" in told, again.output
+    assert "Changed in" in told, again.output
 
 
 def test_options_of_a_round_are_those_of_a_run(

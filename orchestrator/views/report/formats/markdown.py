@@ -1,11 +1,12 @@
 """The report as Markdown, as the body of a pull request, and as a CI's job summary."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orchestrator.views.html.amounts import number
 from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.formats.sections import Section, code, sections
+from orchestrator.views.report.formats.sections import Section, code, criteria_lines, sections
 
 _SUMMARY_BYTES = 900_000  # GitHub drops a summary of more than 1 MiB whole
 
@@ -63,18 +64,22 @@ _LAST = 400  # characters kept for the lines at the end
 _CUT = "_More does not fit here: `sq report {} --format md` has all._"
 
 
-def pull_request(report: ReportContents, *, closes: bool = False) -> str:
+def pull_request(
+    report: ReportContents, earlier: Sequence[ReportContents] = (), *, closes: bool = False
+) -> str:
     """Return the body. Its first line is a mark by which the pull request of this run is found again.
 
-    `closes`: merging it closes the issue that the spec came from. Else it is only named.
+    Args:
+        report: of the run, or of the newest round of the review.
+        earlier: of the first run and of the rounds before, if there are any.
+        closes: merging it closes the issue that the spec came from. Else it is only named.
     """
     draft = "yes" if report.headline.draft else "no"
     body = f"<!-- sq:run={report.spec.follows or report.run_id} -->\n<!-- sq:draft={draft} -->\n"
     if report.spec.issue:
         body += f"\n{'Closes' if closes else 'For'} {report.spec.issue}\n"
-    first, *rest = sections(report)
     cut = False
-    for section in (first, *rest):
+    for section in _for_reviewers(report, earlier):
         space = MOST_CHARACTERS - _LAST - len(body)
         shown, left_out = _within(section, space)
         body += shown
@@ -82,6 +87,40 @@ def pull_request(report: ReportContents, *, closes: bool = False) -> str:
     end = f"\n{_CUT.format(report.run_id)}\n" if cut else ""
     made = f"Made by sq from the journal of run {report.run_id}. Words that may be an agent's are in `code`."
     return f"{body}{end}\n<sub>{made}</sub>\n"
+
+
+def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) -> list[Section]:
+    """Return the sections for a reader who has neither the machine nor the journal of the run.
+
+    The work of all runs is one, and so are the decisions that were made in them.
+    """
+    begins = (*earlier, report)[0]
+    commits = replace(report.commits, base=begins.commits.base, place="the branch of this pull request")
+    if earlier:
+        commits = replace(commits, files=None)  # the size is that of the round
+    shown = replace(
+        report,
+        commits=commits,
+        attention=tuple(replace(point, seq=0) for point in report.attention),
+        decisions=tuple(one for run in (*earlier, report) for one in run.decisions),
+        made=tuple(fact for fact in report.made if not fact.is_setting),
+    )
+    first, *rest = sections(shown)
+    asked = [
+        replace(one, title=f"What round {len(earlier)} of the review asks") for one in rest[:1] if earlier
+    ]
+    before = [
+        Section(
+            title=f"What round {number} of the review asked" if number else "What the spec asks",
+            lines=(
+                f"As run {run.run_id} proved it. The commands ran again on all of the work.",
+                "",
+                *criteria_lines(run),
+            ),
+        )
+        for number, run in enumerate(earlier)
+    ]
+    return [first, *before, *asked, *(rest[1:] if earlier else rest)]
 
 
 def _within(section: Section, space: int) -> tuple[str, bool]:

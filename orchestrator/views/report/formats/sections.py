@@ -46,7 +46,7 @@ def sections(report: ReportContents) -> list[Section]:
             if report.protected
             else []
         ),
-        Section(title="What the spec asks", lines=tuple(_criteria(report))),
+        Section(title="What the spec asks", lines=tuple(criteria_lines(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
         Section(title="Decided without you", lines=tuple(_decisions(report))),
         Section(title="What sq ran on the merged work", lines=tuple(_commands(report))),
@@ -115,7 +115,8 @@ def _dependencies(report: ReportContents) -> tuple[str, ...]:
     return tuple(f"- {code(fact.value)}" for fact in report.made if fact.name == DEPENDENCY)
 
 
-def _criteria(report: ReportContents) -> Iterator[str]:
+def criteria_lines(report: ReportContents) -> Iterator[str]:
+    """Yield each criterion with its commits and its evidence."""
     if not report.criteria:
         yield "The plan names no criteria."
     commits = {part.id: [one.commit for one in part.work if one.merged] for part in report.tasks}
@@ -169,6 +170,8 @@ def _decisions(report: ReportContents) -> Iterator[str]:
         undo = "easy to undo" if one.answer.reversible else "**not easy to undo**"
         yield f"  - {verb}: {code(one.answer.marked)}"
         yield f"  - basis: {one.answer.basis}, confidence {one.answer.confidence}, {undo}"
+        if one.answer.reason:
+            yield f"  - why: {code(one.answer.reason)}"
         if one.answer.evidence:
             yield f"  - it quotes {code(one.answer.evidence)}"
         if one.rejected:
