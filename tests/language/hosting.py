@@ -67,6 +67,7 @@ class HostingStandIn:
         self.default_branch = "main"
         self.has_drafts = True
         self.renamed_to = ""
+        self.follows_branches = False  # a pull request's head is that of its branch
         self.on_request: Callable[[str, str], None] = lambda _method, _path: None
         self.on_done: Callable[[str, str], None] = lambda _method, _path: None
         self._number = 100
@@ -171,6 +172,10 @@ class HostingStandIn:
                 {"location": there},
             )
         path = path.replace("/repositories/7", prefix, 1)
+        if self.follows_branches:
+            heads = self.branches()
+            for one in self.pulls.values():
+                one["head"]["sha"] = heads.get(one["head"]["ref"], one["head"]["sha"])
         if not (path == prefix or path.startswith(f"{prefix}/")):
             return Said(404, {"message": "Not Found"})
         rest = path.removeprefix(prefix)

@@ -66,7 +66,9 @@ def place_of(view: RunView, criterion: Criterion) -> str:
     if not criterion.is_placed:
         return ""
     first, last = criterion.spec_lines
-    name = PurePath(view.started.spec_name).name if view.started else "the spec"
+    origin = view.plan.origin
+    file = PurePath(view.started.spec_name).name if view.started else "the spec"
+    name = "the review's points" if origin.follows else origin.issue or file
     return f"{name}:{first}" + (f"-{last}" if last > first else "")
 
 
