@@ -172,10 +172,7 @@ class HostingStandIn:
                 {"location": there},
             )
         path = path.replace("/repositories/7", prefix, 1)
-        if self.follows_branches:
-            heads = self.branches()
-            for one in self.pulls.values():
-                one["head"]["sha"] = heads.get(one["head"]["ref"], one["head"]["sha"])
+        self._move_heads()
         if not (path == prefix or path.startswith(f"{prefix}/")):
             return Said(404, {"message": "Not Found"})
         rest = path.removeprefix(prefix)
@@ -184,6 +181,11 @@ class HostingStandIn:
             if route_method == method and (found := re.fullmatch(route, rest)):
                 return answer(*found.groups(), query=query, body=body, headers=headers)
         return Said(404, {"message": "Not Found"})
+
+    def _move_heads(self) -> None:
+        heads = self.branches() if self.follows_branches else {}
+        for one in self.pulls.values():
+            one["head"]["sha"] = heads.get(one["head"]["ref"], one["head"]["sha"])
 
     def _routes(self) -> Iterator[tuple[str, Callable[..., Said]]]:
         def listed(items: Callable[..., list[dict[str, Any]]]) -> Callable[..., Said]:
