@@ -124,7 +124,7 @@ _WRONG = (
 )
 
 
-class Stage:
+class Play:
     """A repository with a finished run, hosted by the stand-in, that every row begins with anew."""
 
     def __init__(self, home: Path, service: Any) -> None:  # noqa: ANN401  a module of the tests
@@ -225,41 +225,41 @@ def _done(notes: str = "") -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class Asking:
     """A command of sq with the request that goes wrong, where it begins, and whether its effect is whole."""
 
     name: str
     method: str
     path: str
     begins: str
-    run: Callable[[Stage], str]
-    is_done: Callable[[Stage], bool]
+    run: Callable[[Play], str]
+    is_done: Callable[[Play], bool]
 
 
-def _commands(number: int) -> list[Command]:
+def _commands(number: int) -> list[Asking]:
     one = lambda stage: len(stage.service.pulls) == 1  # noqa: E731
     body = lambda stage: "sq:end" in next(iter(stage.service.pulls.values()))["body"]  # noqa: E731
     pr = lambda stage: stage.sq("pr")  # noqa: E731
     follow = lambda stage: stage.sq("follow", str(number))  # noqa: E731
     answered = lambda stage: len(stage.answers()) == 1  # noqa: E731
     return [
-        Command(name="pr: look", method="GET", path="/pulls$", begins="fresh", run=pr, is_done=one),
-        Command(name="pr: open", method="POST", path="/pulls$", begins="fresh", run=pr, is_done=one),
-        Command(
+        Asking(name="pr: look", method="GET", path="/pulls$", begins="fresh", run=pr, is_done=one),
+        Asking(name="pr: open", method="POST", path="/pulls$", begins="fresh", run=pr, is_done=one),
+        Asking(
             name="pr: change", method="PATCH", path=r"/pulls/\d+$", begins="opened", run=pr, is_done=body
         ),
-        Command(
-            name="spec: issue", method="GET", path=rf"/issues/{_ISSUE}$", begins="fresh", run=Stage.issue,
+        Asking(
+            name="spec: issue", method="GET", path=rf"/issues/{_ISSUE}$", begins="fresh", run=Play.issue,
             is_done=lambda _: True,
         ),
-        Command(
+        Asking(
             name="follow: answer", method="POST", path="/comments$", begins="worked on", run=follow,
             is_done=answered,
         ),
     ]  # fmt: skip
 
 
-def _is_right(stage: Stage, command: Command, wrong: Wrong) -> str:
+def _is_right(stage: Play, command: Asking, wrong: Wrong) -> str:
     """Return "" if a fault ends as it should and nothing is doubled, else what is wrong."""
     stage.reset(command.begins)
     headers = {
@@ -290,7 +290,7 @@ def _is_right(stage: Stage, command: Command, wrong: Wrong) -> str:
     return ""
 
 
-def _target(command: Command, stage: Stage) -> str:
+def _target(command: Asking, stage: Play) -> str:
     number = next(iter(stage.service.pulls), 0)
     places = {
         "pr: look": "pulls?head=" + f"{_hosting.OWNER}:{_branch(stage)}&state=all&per_page=100",
@@ -302,21 +302,21 @@ def _target(command: Command, stage: Stage) -> str:
     return places[command.name]
 
 
-def _branch(stage: Stage) -> str:
+def _branch(stage: Play) -> str:
     return f"sq/{StateFolder(stage.repository / '.sq').run_ids()[0]}"
 
 
 # --- the round, with the real Claude Code -------------------------------------------------------------------
 
 
-def _open(stage: Stage) -> int:
+def _open(stage: Play) -> int:
     said = stage.sq("pr")
     if len(stage.service.pulls) != 1:
         sys.exit(f"no pull request was opened: {said}")
     return int(next(iter(stage.service.pulls)))
 
 
-def _round(stage: Stage, number: int) -> None:
+def _round(stage: Play, number: int) -> None:
     """Work on one point with the real Claude Code. The answer is held back, so that rows can give it."""
     stage.service.say(number, "owner", _POINT)
     callers = agreeing("points") | {
@@ -339,7 +339,7 @@ def _round(stage: Stage, number: int) -> None:
 # --- kills --------------------------------------------------------------------------------------------------
 
 
-def _kills(stage: Stage, begins: str, *words: str, every: int) -> tuple[int, int]:
+def _kills(stage: Play, begins: str, *words: str, every: int) -> tuple[int, int]:
     """Kill a command at each of its requests, before and after the effect, and count what was done twice."""
     points: list[str] = []
     stage.reset(begins)
@@ -424,7 +424,7 @@ def main() -> None:
     )
     every = 4 if parser.parse_args().quick else 1
     with own_home() as home, _hosting.hosting() as service:
-        stage = Stage(home, service)
+        stage = Play(home, service)
         service.add_issue("Keep notes", "Keep notes in `notes.txt`.", number=_ISSUE)
         stage.keep("fresh")
         number = _open(stage)

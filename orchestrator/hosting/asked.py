@@ -27,7 +27,7 @@ _KEY_SIGN = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ReviewPoint:
     """One thing that is asked for. `key` names it in answers. `place`: `path:line`, or "".
 
     `remark` is what a person said. A check has none, but a `name`.
@@ -43,20 +43,20 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class ReviewState:
     """The state of a pull request's review.
 
     `others` are remarks of accounts that may not write: for a person to read. `waiting` checks are not over.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[ReviewPoint, ...]
     answered: frozenset[str]
     others: tuple[Remark, ...]
     rounds: int
     waiting: int
 
 
-async def conversation(github: GitHub, pull_request: PullRequest) -> Conversation:
+async def review_state(github: GitHub, pull_request: PullRequest) -> ReviewState:
     """Return what is asked for and not answered yet.
 
     Raises:
@@ -80,7 +80,7 @@ async def conversation(github: GitHub, pull_request: PullRequest) -> Conversatio
             others.append(one)
     checks, waiting = await github.failed_checks(pull_request.head)
     failed = [_of_check(one, pull_request.head) for one in checks]
-    return Conversation(
+    return ReviewState(
         asked=(*asked, *(one for one in failed if one.key not in answered)),
         answered=answered,
         others=tuple(others),
@@ -89,9 +89,9 @@ async def conversation(github: GitHub, pull_request: PullRequest) -> Conversatio
     )
 
 
-def _of_remark(remark: Remark) -> Asked:
+def _of_remark(remark: Remark) -> ReviewPoint:
     place = f"{remark.path}:{remark.line}" if remark.path and remark.line else remark.path
-    return Asked(
+    return ReviewPoint(
         key=f"{remark.kind}-{remark.id}",
         author=remark.author,
         place=place,
@@ -101,11 +101,11 @@ def _of_remark(remark: Remark) -> Asked:
     )
 
 
-def _of_check(check: FailedCheck, commit: str) -> Asked:
+def _of_check(check: FailedCheck, commit: str) -> ReviewPoint:
     parts = [f"The check `{check.name}` ended with {check.conclusion}.", check.text, *check.notes]
     if check.log:
         parts.append(failing_part(check.log))
-    return Asked(
+    return ReviewPoint(
         key=f"check-{_KEY_SIGN.sub('_', check.name)}-{commit[:10]}",
         author="a check",
         name=check.name,
@@ -150,7 +150,7 @@ def round_spec(
     spec: str,
     decisions: Sequence[str],
     tasks: Iterable[str],
-    asked: Sequence[Asked],
+    asked: Sequence[ReviewPoint],
     number: int,
     round_: int,
 ) -> str:

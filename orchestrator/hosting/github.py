@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from orchestrator.hosting.refusals import Answer, HostingError, UnsureError
+from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError
 from orchestrator.hosting.remote import Hosted
 from orchestrator.hosting.service import Service
 
@@ -219,7 +219,7 @@ class GitHub:
         return self._may_write[account]
 
     async def answer(self, number: int, remark: Remark | None, body: str) -> None:
-        """Answer a remark below it, or in the conversation where it is not about a line.
+        """ServiceReply a remark below it, or in the conversation where it is not about a line.
 
         Raises:
             UnsureError: the answer may stand there.
@@ -309,7 +309,7 @@ class GitHub:
         return found.get("data") or {}
 
 
-def _object(answer: Answer, asked: str) -> dict[str, Any]:
+def _object(answer: ServiceReply, asked: str) -> dict[str, Any]:
     if isinstance(answer.body, dict):
         return answer.body
     raise HostingError(

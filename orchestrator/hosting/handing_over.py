@@ -40,7 +40,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandedOver:
+class PullRequestState:
     """A pull request as it is now. `notes`: what could not be done, and what a person did meanwhile."""
 
     pull_request: PullRequest
@@ -49,7 +49,7 @@ class HandedOver:
     notes: tuple[str, ...] = ()
 
 
-async def hand_over(github: GitHub, offer: Offer) -> HandedOver:
+async def hand_over(github: GitHub, offer: Offer) -> PullRequestState:
     """Open the pull request of a run, or bring it up to date.
 
     Raises:
@@ -81,7 +81,7 @@ async def hand_over(github: GitHub, offer: Offer) -> HandedOver:
             notes.append(str(error))
     if offer.protected:
         await _request_changes(github, offer, found, notes)
-    return HandedOver(pull_request=found, is_new=is_new, changed=changed, notes=tuple(notes))
+    return PullRequestState(pull_request=found, is_new=is_new, changed=changed, notes=tuple(notes))
 
 
 async def _found(github: GitHub, offer: Offer) -> PullRequest | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.hosting.remote import Remote
-from orchestrator.hosting.token import Token
+from orchestrator.hosting.token import AccessToken
 from state.errors import GitError, SqError, UsageError
 from state.hidden import visible
 
@@ -35,7 +35,7 @@ _REFUSED: tuple[tuple[str, str], ...] = (
 
 
 async def push(
-    repository: Path, remote: Remote, commit: str, branch: str, *, base: str, token: Token | None
+    repository: Path, remote: Remote, commit: str, branch: str, *, base: str, token: AccessToken | None
 ) -> None:
     """Push a commit to a branch of a remote. Pushing it twice is no error.
 
@@ -58,7 +58,7 @@ async def push(
         raise SqError(_refusal(str(error), remote, branch)) from error
 
 
-def as_pusher(remote: Remote, token: Token | None) -> tuple[list[str], dict[str, str]]:
+def as_pusher(remote: Remote, token: AccessToken | None) -> tuple[list[str], dict[str, str]]:
     """Return git's settings and variables for a remote: the user's own ones count before the token."""
     settings = ["advice.pushUpdateRejected=false"]
     if token is None or not remote.url.startswith("https://"):

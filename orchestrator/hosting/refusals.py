@@ -27,7 +27,7 @@ class UnsureError(HostingError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ServiceReply:
     """An answer of the service. `body` is parsed JSON, or a text."""
 
     status: int
@@ -107,7 +107,7 @@ _ROWS: tuple[tuple[int, str, str], ...] = (
 )
 
 
-def refusal(answer: Answer, asked: str) -> HostingError:
+def refusal(answer: ServiceReply, asked: str) -> HostingError:
     """Return the error for an answer that is no success. `asked` says what sq wanted, as `to open …`."""
     said = f' It says: "{answer.said}".' if answer.said else ""
     if answer.status >= 500:  # noqa: PLR2004  an error of the service

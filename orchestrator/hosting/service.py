@@ -11,8 +11,8 @@ from urllib.parse import urljoin, urlsplit
 
 import anyio
 
-from orchestrator.hosting.refusals import Answer, HostingError, UnsureError, refusal
-from orchestrator.hosting.token import Token
+from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError, refusal
+from orchestrator.hosting.token import AccessToken
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -39,7 +39,7 @@ class Service:
 
     @classmethod
     @asynccontextmanager
-    async def at(cls, address: str, token: Token, *, agent: str) -> AsyncIterator[Self]:
+    async def at(cls, address: str, token: AccessToken, *, agent: str) -> AsyncIterator[Self]:
         """Open a connection. `agent` names this program, as the service asks for."""
         import httpx2
 
@@ -65,7 +65,7 @@ class Service:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ServiceReply:
         """Send a request and return the answer, a success or "not modified".
 
         Args:
@@ -99,7 +99,7 @@ class Service:
         body: Mapping[str, Any] | None,
         query: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
-    ) -> Answer:
+    ) -> ServiceReply:
         """Send a request once. `_AgainError`: it may be sent again, a POST only if it has not arrived."""
         try:
             answer = await self._once(method, path, body, query, headers)
@@ -176,7 +176,7 @@ class Service:
         body: Mapping[str, Any] | None,
         query: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
-    ) -> Answer:
+    ) -> ServiceReply:
         """Send one request, to where it is redirected too.
 
         After a rename the service asks for the same there.
@@ -204,7 +204,7 @@ class Service:
         body: Mapping[str, Any] | None,
         query: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
-    ) -> Answer:
+    ) -> ServiceReply:
         import httpx2
 
         content = None if body is None else json.dumps(body).encode()
@@ -236,7 +236,7 @@ class _NoAnswerError(Exception):
     """The service may have received the request."""
 
 
-async def _read(response: "Response") -> Answer:
+async def _read(response: "Response") -> ServiceReply:
     data = b""
     async for part in response.aiter_bytes():
         data += part
@@ -245,12 +245,12 @@ async def _read(response: "Response") -> Answer:
     headers = {name.lower(): value for name, value in response.headers.items()}
     text = data.decode(errors="replace")
     try:
-        return Answer(status=response.status_code, headers=headers, body=json.loads(text or "null"))
+        return ServiceReply(status=response.status_code, headers=headers, body=json.loads(text or "null"))
     except ValueError:
-        return Answer(status=response.status_code, headers=headers, body=text)
+        return ServiceReply(status=response.status_code, headers=headers, body=text)
 
 
-def _pause(answer: Answer) -> float | None:
+def _pause(answer: ServiceReply) -> float | None:
     """Return how many seconds a limit of the rate asks to wait, or None if it is no such limit."""
     if answer.status not in _LIMITED:
         return None
@@ -263,7 +263,7 @@ def _pause(answer: Answer) -> float | None:
     return _LONGEST_WAIT_S if answer.status == 429 or is_secondary else None  # noqa: PLR2004  too many requests
 
 
-def _limited(answer: Answer, asked: str, pause: float) -> HostingError:
+def _limited(answer: ServiceReply, asked: str, pause: float) -> HostingError:
     until = time.strftime("%H:%M", time.localtime(time.time() + pause))
     return HostingError(
         f"sq wanted {asked}, and the service's limit of requests is used up until {until}. Repeat the "

@@ -15,7 +15,7 @@ _DEADLINE_S = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class AccessToken:
     """A token and where it came from, in words."""
 
     value: str = field(repr=False)
@@ -27,7 +27,7 @@ class Token:
         return known_in({"GITHUB_TOKEN": self.value})
 
 
-def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Token:
+def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> AccessToken:
     """Return the token for a host, and take all out of the environment, so that no agent inherits one.
 
     The variables count first, as they do for `gh` itself, then the login of `gh`.
@@ -38,7 +38,7 @@ def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Tok
     held = {name: value for name in VARIABLES if (value := environ.pop(name, "").strip())}
     if held:
         name, value = next(iter(held.items()))
-        return Token(value=value, source=name)
+        return AccessToken(value=value, source=name)
     if program := shutil.which("gh", path=environ.get("PATH")):
         asked = [program, "auth", "token", "--hostname", host]
         try:
@@ -49,7 +49,7 @@ def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Tok
             pass
         else:
             if done.returncode == 0 and (value := done.stdout.strip()):
-                return Token(value=value, source="the login of gh")
+                return AccessToken(value=value, source="the login of gh")
     raise UsageError(
         f"sq has no right to act on {host}: set GITHUB_TOKEN or GH_TOKEN, or log in with `gh auth login"
         f" --hostname {host}`. The token needs to write contents and pull requests, and to read "

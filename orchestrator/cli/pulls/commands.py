@@ -15,8 +15,8 @@ from orchestrator.views.screen import say, say_document
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.hosting.handing_over import HandedOver, Offer
-    from orchestrator.hosting.token import Token
+    from orchestrator.hosting.handing_over import Offer, PullRequestState
+    from orchestrator.hosting.token import AccessToken
     from orchestrator.views.report.contents import ReportContents
 
 
@@ -71,8 +71,8 @@ class OfferWish:
 
 
 async def hand_over_run(
-    folder: Path, token: "Token | None" = None, wish: OfferWish = OfferWish()
-) -> "HandedOver":
+    folder: Path, token: "AccessToken | None" = None, wish: OfferWish = OfferWish()
+) -> "PullRequestState":
     """Push the work of a run and open or change its pull request. The journal keeps which one it is.
 
     Raises:
@@ -109,7 +109,7 @@ async def hand_over_run(
 
 
 async def _record(
-    folder: Path, repository: Path, handed: "HandedOver", slug: str, commit: str, token: "Token"
+    folder: Path, repository: Path, handed: "PullRequestState", slug: str, commit: str, token: "AccessToken"
 ) -> None:
     """Store which pull request it is, unless the journal says so, and send the notice of a new one."""
     from orchestrator.cli.runs.publisher import send_last
@@ -233,7 +233,7 @@ def follow(
     new run on its branch. Each is answered once, with the commit or the reason. sq stops after three rounds,
     as soon as a person has pushed, or when nothing is asked for. Comments of others are only shown here.
     """
-    from orchestrator.cli.pulls.rounds import Following, work_on
+    from orchestrator.cli.pulls.rounds import FollowRequest, work_on
     from orchestrator.cli.runs.compose import run_again, run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
@@ -242,7 +242,7 @@ def follow(
         raise click.UsageError("--for says how long to watch: add --watch")
     given: Mapping[str, Any] = {name: value for name, value in asked.items() if value is not None}
     look = options.look_of(as_json=False, plain=plain, verbose=verbose, quiet=quiet)
-    told = Following(
+    told = FollowRequest(
         named=pull_request,
         checkout=Path.cwd(),
         state=options.state_folder_of(state_dir),

@@ -18,12 +18,12 @@ from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.repository import find_repository
 from orchestrator.git.workspace import run_branch
 from orchestrator.hosting.asked import (
-    Asked,
-    Conversation,
+    ReviewPoint,
+    ReviewState,
     Told,
     answers_mark,
-    conversation,
     points_in,
+    review_state,
     round_in,
     round_spec,
     told_in,
@@ -34,7 +34,7 @@ from orchestrator.hosting.pushing import as_pusher
 from orchestrator.hosting.refusals import HostingError, UnsureError
 from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
 from orchestrator.hosting.service import Service
-from orchestrator.hosting.token import Token, take_token
+from orchestrator.hosting.token import AccessToken, take_token
 from orchestrator.views.report.formats.sections import code
 from orchestrator.views.screen import say
 from state.errors import GitError, UsageError
@@ -56,7 +56,7 @@ _TRIES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Following:
+class FollowRequest:
     """What was asked of `sq follow`. `watch_s`: how long to go on looking, 0 for one look.
 
     `environment` makes that of a run, after the token was taken out of this process's. `new` and `again` work
@@ -72,7 +72,7 @@ class Following:
     environment: Callable[..., RunEnvironment]
     new: Callable[[RunRequest, RunEnvironment], Outcome]
     again: Callable[[Path, RunEnvironment, GoOn], Outcome]
-    hand_over: Callable[[Path, Token], Awaitable[object]]
+    hand_over: Callable[[Path, AccessToken], Awaitable[object]]
     environ: MutableMapping[str, str] = field(repr=False)
 
 
@@ -82,7 +82,7 @@ class _Place:
 
     root: Path
     remote: Remote
-    token: Token
+    token: AccessToken
     address: str
     number: int
 
@@ -97,7 +97,7 @@ class _Before:
     own: frozenset[str]  # commits that sq pushed
 
 
-def work_on(asked: Following) -> Outcome:
+def work_on(asked: FollowRequest) -> Outcome:
     """Work on a pull request until nothing is asked for, a limit is reached, or a person takes it up.
 
     Raises:
@@ -142,12 +142,12 @@ def work_on(asked: Following) -> Outcome:
 @dataclass(frozen=True, kw_only=True)
 class _Look:
     pull_request: PullRequest
-    talk: Conversation
+    talk: ReviewState
     over: str = ""
     is_open_question: bool = False
 
 
-async def _placed(asked: Following) -> _Place:
+async def _placed(asked: FollowRequest) -> _Place:
     repository = await find_repository(asked.checkout)
     remote = await find_remote(repository.root, repository.branch, asked.environ)
     named = numbered(asked.named, remote.repository)
@@ -198,7 +198,7 @@ async def _looked(place: _Place, before: _Before) -> _Look:
     async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
         github = GitHub(service=service, repository=place.remote.repository)
         pull_request = await github.pull_request(place.number)
-        talk = await conversation(github, pull_request)
+        talk = await review_state(github, pull_request)
     for one in talk.others:
         say(f"{one.author} may not write here, so this is only shown ({one.url}): {visible(one.text[:300])}")
     over, is_open_question = "", False
@@ -223,7 +223,7 @@ async def _wait(place: _Place, etag: str, pause: float, until: float) -> tuple[s
             pull_request = await github.pull_request(place.number)
             failed, _ = await github.failed_checks(pull_request.head)
             if failed or pull_request.state != "open":
-                talk = await conversation(github, pull_request)
+                talk = await review_state(github, pull_request)
                 if talk.asked or pull_request.state != "open":
                     return etag, _PAUSE_S, False
             await anyio.sleep(min(hint or pause, max(0.0, until - time.monotonic())))
@@ -231,7 +231,7 @@ async def _wait(place: _Place, etag: str, pause: float, until: float) -> tuple[s
     return etag, pause, True
 
 
-def _round(asked: Following, place: _Place, before: _Before, look: _Look) -> Outcome:
+def _round(asked: FollowRequest, place: _Place, before: _Before, look: _Look) -> Outcome:
     """Run once on what is asked, push, bring the pull request up to date, and answer.
 
     A round that was interrupted, or not answered to its end, is gone on with.
@@ -265,7 +265,7 @@ def _outcome_of(view: RunView) -> Outcome:
     return view.ended.outcome if view.ended else Outcome.INTERRUPTED
 
 
-def _request(asked: Following, place: _Place, before: _Before, look: _Look, checkout: Path) -> RunRequest:
+def _request(asked: FollowRequest, place: _Place, before: _Before, look: _Look, checkout: Path) -> RunRequest:
     """Return the run of a round: on the branch, with the settings and the decisions of the runs before."""
     view = before.view
     first = _first_spec(asked.state, before)
@@ -349,13 +349,13 @@ async def _answered(place: _Place, view: RunView, folder: Path, look: _Look) -> 
             await _answered_once(github, look.pull_request, one, text)
 
 
-async def _answered_once(github: GitHub, pull_request: PullRequest, asked: Asked, text: str) -> None:
+async def _answered_once(github: GitHub, pull_request: PullRequest, asked: ReviewPoint, text: str) -> None:
     """Post an answer. Where no answer of the service comes, it is looked for before it is posted again."""
     for left in reversed(range(_TRIES)):
         try:
             await github.answer(pull_request.number, asked.remark, text)
         except UnsureError:
-            if asked.key in (await conversation(github, pull_request)).answered:
+            if asked.key in (await review_state(github, pull_request)).answered:
                 return
             if not left:
                 raise
@@ -377,7 +377,7 @@ def _told(folder: Path) -> dict[int, Told]:
     return found
 
 
-def _answer(view: RunView, asked: Asked, told: Told | None) -> str:
+def _answer(view: RunView, asked: ReviewPoint, told: Told | None) -> str:
     """Return the answer to a point. Words of agents stand in code spans."""
     run_id = view.started.run_id if view.started else ""
     outcome = _outcome_of(view)

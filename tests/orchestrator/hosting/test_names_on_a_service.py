@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.hosting.pushing import push
-from orchestrator.hosting.refusals import Answer, refusal
+from orchestrator.hosting.refusals import ServiceReply, refusal
 from orchestrator.hosting.remote import Hosted, Remote, api_address, find_remote, hosted_at, numbered
 from orchestrator.hosting.token import take_token
 from state.errors import SqError, UsageError
@@ -128,7 +128,7 @@ def test_a_refusal_says_what_to_do_whatever_the_service_says():
             {"errors": [{"field": "base", "code": "invalid"}]},
             [],
         ):
-            text = str(refusal(Answer(status=status, body=body), "to open it"))
+            text = str(refusal(ServiceReply(status=status, body=body), "to open it"))
             assert "to open it" in text
             assert str(status) in text
             assert "\x1b" not in text
