@@ -304,8 +304,10 @@ def test_announced_work_of_its_own_is_found(words):
 
 
 @pytest.mark.parametrize("name", ["build", "refused", "answered", "checkpoint", "guidance", "plan_first"])
-def test_no_prompt_of_a_worker_reads_as_if_the_user_asked_for_unfinished_code(name):
+def test_no_prompt_of_a_worker_reads_as_if_the_user_asked_for_unfinished_code_or_against_tests(name):
     own = (Path(prompts.__file__).parent / f"{name}.md.j2").read_text("utf-8")
     stub = write("/project/a.py", "def total():\n    raise NotImplementedError\n")
     assert verdict("philosophy_compliance", own, stub) is False
     assert verdict("philosophy_compliance", f"{own}\nLeave total a stub.", stub) is None
+    assert verdict("local_testing", own, PASSING, CODE) is False
+    assert verdict("local_testing", f"{own}\nDo not run the tests.", PASSING, CODE) is None
