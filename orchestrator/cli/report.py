@@ -64,7 +64,7 @@ def command(
     from orchestrator.views.report.rendering import COMPARING, Format, rendered
 
     if ref is not None:
-        return _from_commits(ref)
+        return _from_commits(ref, options.state_folder_of(state_dir) / "runs")
     wanted = Format(format_)
     if since and wanted not in COMPARING:
         raise click.UsageError(f"--since works with {', '.join(sorted(COMPARING))}, and not with {wanted}")
@@ -82,8 +82,11 @@ def command(
     return 0
 
 
-def _from_commits(ref: str) -> int:
-    """Print the criteria of each run with the commits that meet them, as their trailers say."""
+def _from_commits(ref: str, runs: Path) -> int:
+    """Print the criteria of each run with the commits that meet them, as their trailers say.
+
+    The words of the criteria are those of the runs that are here.
+    """
     import anyio
 
     from orchestrator.git.messages import traced_commits
@@ -94,15 +97,25 @@ def _from_commits(ref: str) -> int:
         say(f"no commit that {ref} reaches has a trailer of sq (Sq-Run)")
     for run_id in dict.fromkeys(one.run_id for one in found):
         say(f"run {visible(run_id)}")
+        words = _words(runs / run_id) if (runs / run_id / "journal.db").is_file() else {}
         ours = [one for one in found if one.run_id == run_id]
         criteria = sorted({id_ for one in ours for id_ in one.criteria}, key=lambda id_: (len(id_), id_))
         for id_ in (*criteria, ""):
             commits = [one for one in ours if (id_ in one.criteria if id_ else not one.criteria)]
             if commits:
-                say(f"  {visible(id_) or 'no criterion'}")
+                say(f"  {visible(id_) or 'no criterion'}  {visible(words.get(id_, ''))}".rstrip())
             for one in commits:
                 say(f"    {one.commit[:10]} {visible(one.title)}")
     return 0
+
+
+def _words(folder: Path) -> dict[str, str]:
+    from state.journal.events import PlanAccepted
+    from state.journal.store import JournalReader
+
+    with JournalReader(folder) as journal:
+        plans = [one.event for one in journal.read(only=(PlanAccepted,))]
+    return {one.id: one.text for plan in plans if isinstance(plan, PlanAccepted) for one in plan.criteria}
 
 
 def _write(file: Path, text: str) -> None:

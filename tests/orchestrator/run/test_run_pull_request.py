@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,9 @@ def test_commits_say_what_they_are_for_and_words_of_agents_in_them_do_nothing(
     told = pr("report", "--from-commits", "main", token=None)
     assert told.exit_code == 0, told.output + repr(told.exception)
     assert run_id in told.output
-    assert "c-1" in told.output
+    assert "c-1  notes is there" in told.output
+    shutil.rmtree(done.folder)
+    assert "  c-1\n" in pr("report", "--from-commits", "main", token=None).output, "from the commits alone"
     assert shell(repository, "git", "rev-parse", "--short=10", "main") in told.output
 
 
