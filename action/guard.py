@@ -41,13 +41,13 @@ def main() -> None:
     if name not in _BY_HAND | _LABELS | _COMMENTS:
         refuse(f"sq does not know what to do on {name}. Use issues, issue_comment or workflow_dispatch")
     event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
-    _refuse_fork(event.get("pull_request"))
     if name in _BY_HAND:
         _run(asked("spec") or refuse(f"on {name} the input `spec` says what to build. It is missing"), "")
         return
     who = _caller(name, event)
     if not who:
         return
+    _refuse_fork(event.get("pull_request"))
     if not _may_write(who):
         tell("notice", f"{who} may not write to this repository, so sq does nothing", title="sq")
         put(work="none")

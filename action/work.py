@@ -53,7 +53,11 @@ def _runs() -> list[str]:
 
 def _goes_on(run: str) -> bool:
     """Whether a run ended at a limit, by a signal, or not at all."""
-    return json.loads(sq("report", run, "--format", "json"))["outcome"] in {None, "limit", "interrupted"}
+    try:
+        return json.loads(sq("report", run, "--format", "json"))["outcome"] in {None, "limit", "interrupted"}
+    except subprocess.CalledProcessError:
+        say(f"run {run} of an earlier job cannot be read, so sq begins anew")
+        return False
 
 
 def _git(*words: str, given: bytes | None = None) -> bytes:

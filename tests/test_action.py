@@ -214,6 +214,19 @@ def test_a_comment_on_the_pull_request_of_a_fork_is_refused(
     assert done.ran == ["Who asks, and for what"]
 
 
+@pytest.mark.claude
+@pytest.mark.late
+def test_the_real_claude_code_works_as_an_action(service: HostingStandIn, bare: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a job", "callers": whole_run()}))
+    real = Runner(tmp_path / "runner", service.address, bare, real=True)
+    given = {"verify": CHECKED, "sandbox": "auto", "rehearse": str(scenario)}
+    done = real.run("issues", labelled(), **given)
+    assert done.conclusion == "success", done.log
+    assert set(done.ran) >= RUN_STEPS
+    assert done.outputs["commit"] == service.branches()[done.outputs["branch"]]
+
+
 HOSTILE = "100%\r\n::error title=pwned::x\n##[error]y ::stop-commands::z ::set-output name=outcome::complete"
 
 
@@ -259,6 +272,22 @@ def test_a_run_at_its_limit_goes_on_in_a_later_job_from_the_cache(
     assert again.outputs["run-id"] == done.outputs["run-id"]
     assert f"sq goes on with run {done.outputs['run-id']}" in again.log
     assert service.branches()[again.outputs["branch"]] == again.outputs["commit"]
+    assert len(service.pulls) == 1
+
+
+@pytest.mark.late
+def test_a_job_that_is_cancelled_saves_its_run_and_a_later_one_goes_on_with_it(
+    service: HostingStandIn, runner: Runner, job: Callable[..., Job]
+) -> None:
+    runner.cancel_at = "worker: Write"
+    done = job("issues", labelled())
+    assert (done.outputs["outcome"], done.outputs["exit-code"]) == ("interrupted", "130"), done.log
+    assert done.artifacts.keys() == {"report.html", "junit.xml"}
+    assert "Pull request" not in done.ran
+    assert not service.pulls
+    again = job("issue_comment", commented(ISSUE, "/sq", on_pull=False))
+    assert again.conclusion == "success", again.log
+    assert again.outputs["run-id"] == done.outputs["run-id"]
     assert len(service.pulls) == 1
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -77,6 +78,7 @@ class Job:
     """What became of a job."""
 
     conclusion: str = "success"
+    is_cancelled: bool = False
     outputs: dict[str, str] = field(default_factory=dict)
     log: str = ""
     summary: str = ""
@@ -96,6 +98,7 @@ class Runner:
     real: bool = False  # sq is the real one, else it plays Claude Code
     caches: dict[str, Path] = field(default_factory=dict)
     jobs: int = 0
+    cancel_at: str = ""  # a line of the log at which the job is cancelled
     on_checkout: Callable[[Path], None] = lambda _: None
 
     def __post_init__(self) -> None:
@@ -163,11 +166,11 @@ class Runner:
     def _value(self, name: str, context: dict[str, str], job: Job) -> Any:
         match name.split("."):
             case ["success()"]:
-                return job.conclusion == "success"
+                return job.conclusion == "success" and not job.is_cancelled
             case ["always()"]:
                 return True
             case ["cancelled()"]:
-                return False
+                return job.is_cancelled
             case ["steps", id_, "outputs", output]:
                 return job.steps[id_]["outputs"].get(output, "")
             case ["steps", id_, "outcome"]:
@@ -183,7 +186,7 @@ class Runner:
     def _wanted(self, condition: str, context: dict[str, str], job: Job) -> bool:
         value = bool(Expression(condition, lambda name: self._value(name, context, job)).value)
         asks = re.search(r"\b(?:always|cancelled|success|failure)\(\)", condition)
-        return value and (bool(asks) or job.conclusion == "success")
+        return value and (bool(asks) or (job.conclusion == "success" and not job.is_cancelled))
 
     def _step(self, step: dict[str, Any], context: dict[str, str], environ: dict[str, str], job: Job) -> None:
         outcome, outputs = "success", {}
@@ -209,23 +212,28 @@ class Runner:
         for file in files.values():
             file.touch()
         (place / "script.sh").write_text(script)
-        done = subprocess.run(
+        printed = ""
+        with subprocess.Popen(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(place / "script.sh")],
             cwd=self.workspace,
             env={**environ, **env, **{f"GITHUB_{name}": str(file) for name, file in files.items()}},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
-            timeout=110,
-        )
-        job.log += done.stdout
-        self._commands(done.stdout, job)
+        ) as process:
+            assert process.stdout
+            for line in process.stdout:
+                printed += line
+                if self.cancel_at and self.cancel_at in line:
+                    self.cancel_at, job.is_cancelled = "", True
+                    process.send_signal(signal.SIGINT)  # to the step's own process alone, as the service does
+        job.log += printed
+        self._commands(printed, job)
         job.summary += files["STEP_SUMMARY"].read_text()
         environ.update(_values(files["ENV"].read_text()))
         added = files["PATH"].read_text().splitlines()
         environ["PATH"] = os.pathsep.join([*reversed(added), environ["PATH"]])
-        return done.returncode, _values(files["OUTPUT"].read_text())
+        return process.returncode, _values(files["OUTPUT"].read_text())
 
     def _commands(self, text: str, job: Job) -> None:
         """Obey what is printed, as the runner does: `stop-commands` until its token comes."""
@@ -259,11 +267,15 @@ class Runner:
                 self.on_checkout(self.workspace)
             case "actions/cache/restore":
                 fitting = [one for one in self.caches if one.startswith(given["restore-keys"])]
-                if fitting:
-                    shutil.copytree(self.caches[fitting[-1]], self.workspace / given["path"], symlinks=True)
+                for number, place in enumerate(self._places(given)) if fitting else ():
+                    if (kept := self.caches[fitting[-1]] / str(number)).exists():
+                        shutil.copytree(kept, place, symlinks=True, dirs_exist_ok=True)
             case "actions/cache/save":
                 kept = self.folder / f"cache-{len(self.caches)}"
-                shutil.copytree(self.workspace / given["path"], kept, symlinks=True)
+                kept.mkdir()
+                for number, place in enumerate(self._places(given)):
+                    if place.exists():
+                        shutil.copytree(place, kept / str(number), symlinks=True)
                 assert given["key"] not in self.caches
                 self.caches[given["key"]] = kept
             case "actions/upload-artifact":
@@ -271,6 +283,12 @@ class Runner:
                 job.artifacts[file.name] = file.read_text()
             case _:
                 raise AssertionError(action)
+
+    def _places(self, given: dict[str, str]) -> list[Path]:
+        named = given["path"].split()
+        return [
+            self.folder / "home" / one[2:] if one.startswith("~/") else self.workspace / one for one in named
+        ]
 
 
 def _plain(text: str) -> str:
