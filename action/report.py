@@ -22,15 +22,17 @@ def main() -> None:
     outcome = "interrupted" if code == _INTERRUPTED else _OUTCOMES.get(code, "failed")
     job_code = 0 if code == _LIMIT and asked("fail-on") == "failure" else code
     put(outcome=outcome, exit_code=code, job_code=job_code)
+    named = 0
     if run := asked("run-id"):
-        _of_run(run)
+        named = _of_run(run)
     else:
         _summary(f"# sq\n\nNo run was begun: exit code {code}, {outcome}. The log of the job says why.\n")
-    if code:
+    if code and not named:
         tell("error", f"sq ended with exit code {code}, {outcome}", title="sq")
 
 
-def _of_run(run: str) -> None:
+def _of_run(run: str) -> int:
+    """Write what there is of a run, and return how many annotations say what is wrong."""
     OUT.mkdir(parents=True, exist_ok=True)
     page, junit = OUT / "report.html", OUT / "junit.xml"
     sq("report", run, "-o", str(page))
@@ -50,6 +52,7 @@ def _of_run(run: str) -> None:
         report_path=str(page),
         junit_path=str(junit),
     )
+    return len(faults)
 
 
 def _faults(report: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str | int]]]:

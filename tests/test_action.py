@@ -150,6 +150,9 @@ FOLLOWED = whole_run() | {
 }
 
 
+REVIEW = {"action": "submitted", "pull_request": {"number": 7, "head": {"repo": {"full_name": SLUG}}}}
+
+
 @pytest.mark.parametrize(
     ("name", "event"),
     [
@@ -157,6 +160,8 @@ FOLLOWED = whole_run() | {
         ("issue_comment", commented(101, "/sq take this", "visitor")),
         ("issues", labelled(sender="visitor")),
         ("issues", labelled("bug")),
+        ("pull_request_review", {**REVIEW, "review": {"body": "/sq", "user": {"login": "visitor"}}}),
+        ("pull_request_review_comment", {**REVIEW, "comment": {"body": "no", "user": {"login": "owner"}}}),
         ("issue_comment", commented(101, "thanks, /sq")),
         ("issue_comment", commented(101, "/sqlite is meant")),
     ],
@@ -227,6 +232,16 @@ def test_the_real_claude_code_works_as_an_action(service: HostingStandIn, bare: 
     assert done.outputs["commit"] == service.branches()[done.outputs["branch"]]
 
 
+def test_another_version_than_the_one_that_is_expected_does_not_work(
+    service: HostingStandIn, job: Callable[..., Job]
+) -> None:
+    done = job("issues", labelled(), version="0.0.1")
+    assert done.conclusion == "failure"
+    assert "the input version asks for another one" in errors(done)[0]
+    assert "Work" not in done.ran
+    assert not service.pulls
+
+
 HOSTILE = "100%\r\n::error title=pwned::x\n##[error]y ::stop-commands::z ::set-output name=outcome::complete"
 
 
@@ -242,13 +257,15 @@ def test_what_is_wrong_is_annotated_and_no_word_of_an_agent_commands_the_runner(
     assert (done.outputs["outcome"], done.outputs["exit-code"]) == ("stuck", "3")
     assert {kind for kind, _, _ in done.annotations} == {"error"}
     ours = [(named, text) for _, named, text in done.annotations]
-    assert {named["title"] for named, _ in ours} == {"task notes is stuck", "an open finding", "sq"}
+    assert [named["title"] for named, _ in ours] == [
+        "task notes is stuck",
+        *["an open finding"] * 8,
+        "sq",
+    ], "the service shows ten"
     placed = [(named, text) for named, text in ours if "file" in named]
     assert placed[0][0]["file"].startswith("a,b:")
     assert any("\n##[error]y" in text for _, text in placed), "the words arrive as they are"
-    assert len(ours) == 11, "nine, how many more, and how it ended"
     assert re.fullmatch(r"and \d+ more: the report has all", ours[9][1])
-    assert ours[10][1] == "sq ended with exit code 3, stuck"
     assert done.artifacts.keys() == {"report.html", "junit.xml"}
     assert "Stuck" in done.summary
 
@@ -344,6 +361,11 @@ def test_no_step_interpolates_and_other_actions_are_named_by_commit() -> None:
         assert ("run" in step) is not ("uses" in step)
         assert "${{" not in step.get("run", "")
         assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a/b@" + "0" * 40))
+    holds = {step["name"]: set(step.get("env", ())) for step in STEPS}
+    assert [name for name, held in holds.items() if "ANTHROPIC_API_KEY" in held] == ["Work"]
+    assert {name for name, held in holds.items() if "GITHUB_TOKEN" in held} == {
+        "Who asks, and for what", "Work", "Pull request", "Comment",
+    }  # fmt: skip
     text = (ROOT / "action.yml").read_text()
     assert len(re.findall(r"uses: .*@[0-9a-f]{40} # v\d+\.\d+\.\d+$", text, re.MULTILINE)) == text.count(
         "uses: "

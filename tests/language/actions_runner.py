@@ -106,7 +106,9 @@ class Runner:
         self.action.mkdir(parents=True)
         for name in ("action", "requirements.lock"):
             (self.action / name).symlink_to(ROOT / name)
-        (self.action / ".venv").symlink_to(sys.prefix)
+        (self.action / ".venv").mkdir()  # made already, as `bin/environment` sees it
+        (self.action / ".venv/bin").symlink_to(Path(sys.prefix) / "bin")
+        shutil.copy(ROOT / "requirements.lock", self.action / ".venv/.sq-lock")
         (self.action / "bin").mkdir()
         (self.action / "bin/environment").symlink_to(ROOT / "bin/environment")
         words = [str(ROOT / "bin/sq")] if self.real else PLAYED_SQ
