@@ -1,4 +1,4 @@
-"""From a run to a pull request and back: wrong answers, kills at each request, hostile words, the token.
+"""From a run to a pull request and back: wrong answers, kills at each request, hostile words, the token, CI.
 
 `python -m benchmarks.hand_over` prints a row for each fault and the figures. The service is a stand-in on
 loopback, the repository behind it is a real one, and one round of `sq follow` runs the real Claude Code.
@@ -39,6 +39,7 @@ _acting: Any = import_module("language.acting_runs")
 _texts: Any = import_module("language.hostile_texts")
 _reports: Any = import_module("reports")
 _scripted: Any = import_module("language.scripted_claude")
+_actions: Any = import_module("language.actions_runner")
 
 _ISSUE = 12
 _POINT = "Say who wrote it."
@@ -407,6 +408,32 @@ def _mentions() -> tuple[int, int]:
     return len(texts), acting
 
 
+# --- the action ---------------------------------------------------------------------------------------------
+
+
+def _action_steps(stage: Stage) -> int:
+    """Run `action.yml` for a label on the issue. Return how many of its scripts ran, 0 if the job failed."""
+    stage.reset("fresh")
+    scenario = stage.home / "action.yaml"
+    callers = agreeing("notes") | {
+        "worker/notes/1": [calls("Write", file_path="{workspace}/notes.txt", content="A line.\n"), _done()]
+    }
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "callers": callers}), "utf-8")
+    runner = _actions.Runner(stage.home / "runner", stage.service.address, stage.bare, real=True)
+    event = {
+        "action": "labeled",
+        "label": {"name": "sq"},
+        "sender": {"login": "owner"},
+        "issue": {"number": _ISSUE},
+    }
+    given = {"verify": "grep -q line notes.txt", "sandbox": "auto", "rehearse": str(scenario)}
+    job = runner.run("issues", event, **given)
+    if job.conclusion != "success" or len(stage.service.pulls) != 1:
+        print(f"the action ended in {job.conclusion}:\n{job.log}")
+        return 0
+    return len(_actions.RUN_STEPS & set(job.ran))
+
+
 # --- all of it ----------------------------------------------------------------------------------------------
 
 
@@ -446,6 +473,7 @@ def main() -> None:
             _kills(stage, "worked on", "follow", str(number), every=every),
         ]
         texts, acting = _mentions()
+        steps = _action_steps(stage)
         figures: dict[str, object] = {
             "faults": len(found),
             "faults_right": sum(not what for what in found),
@@ -454,11 +482,14 @@ def main() -> None:
             "in_place": in_place,
             "texts": texts,
             "mentions_acting": acting,
+            "action_steps": len(_actions.RUN_STEPS),
+            "action_steps_run": steps,
             "token_hits": hits,
             "agent_saw_its_environment": "PATH=" in looked,
         }
     print_figures(figures, {"doubled": 0, "mentions_acting": 0, "token_hits": 0})
     right = figures["faults"] == figures["faults_right"] and not (figures["doubled"] or acting or hits)
+    right = right and steps == len(_actions.RUN_STEPS)
     sys.exit(not (right and in_place and figures["agent_saw_its_environment"]))
 
 

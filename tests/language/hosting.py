@@ -209,6 +209,7 @@ class HostingStandIn:
             listed(lambda n: [one for one in self.reviews if one["pull"] == int(n)]),
         )
         yield r"POST /issues/(\d+)/comments", self._comment
+        yield r"PATCH /issues/comments/(\d+)", self._change_comment
         yield r"POST /pulls/(\d+)/comments/(\d+)/replies", self._reply
         yield r"POST /pulls/(\d+)/reviews", self._review
         yield r"GET /issues/(\d+)", self._issue
@@ -287,7 +288,7 @@ class HostingStandIn:
             "state": "open",
             "merged_at": None,
             "draft": bool(body.get("draft")),
-            "head": {"ref": body["head"], "sha": heads[body["head"]]},
+            "head": {"ref": body["head"], "sha": heads[body["head"]], "repo": {"full_name": SLUG}},
             "base": {"ref": body["base"]},
         }
         self.pulls[number] = made
@@ -303,6 +304,13 @@ class HostingStandIn:
     def _comment(self, number: str, *, body: dict[str, Any], **_: object) -> Said:
         self.say(int(number), ACCOUNT, body["body"])
         return Said(201, self.comments[-1])
+
+    def _change_comment(self, id_: str, *, body: dict[str, Any], **_: object) -> Said:
+        found = next((one for one in self.comments if one["id"] == int(id_)), None)
+        if not found:
+            return Said(404, {"message": "Not Found"})
+        found["body"] = body["body"]
+        return Said(200, found)
 
     def _reply(self, number: str, comment: str, *, body: dict[str, Any], **_: object) -> Said:
         if not any(one["id"] == int(comment) for one in self.lines):

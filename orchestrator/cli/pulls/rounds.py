@@ -281,13 +281,22 @@ def _request(asked: FollowRequest, place: _Place, before: _Before, look: _Look, 
     return RunRequest(
         spec=spec,
         folder=checkout,
-        origin=SpecTaken(issue=view.plan.origin.issue, follows=before.origin),
+        origin=SpecTaken(
+            issue=view.plan.origin.issue,
+            follows=before.origin,
+            instructed_at=view.plan.origin.instructed_at
+            or (view.started.base_commit if view.started else ""),
+        ),
         notes=(f"round {round_} of pull request #{place.number}: {len(look.talk.asked)} point(s)",),
         flags={**kept, **asked.flags},
         rehearse=asked.rehearse,
         state_dir=asked.state,
         configured_in=place.root,
     )
+
+
+def _base_of(view: RunView) -> str:
+    return view.started.base_commit if view.started else ""
 
 
 def _first_spec(state: Path, before: _Before) -> str:

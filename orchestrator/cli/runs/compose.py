@@ -168,10 +168,11 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     base = await _base(request, repository, settings, not_dirt)
-    settings = await with_included(config, settings, repository.root, base, state.root)
+    instructed_at = (request.origin.instructed_at if request.origin else "") or base
+    settings = await with_included(config, settings, repository.root, instructed_at, state.root)
     credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
     choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
-    await refuse_servers(settings, choice, repository.root, base)
+    await refuse_servers(settings, choice, repository.root, instructed_at)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
     run_id, run_folder = state.new_run()
@@ -267,7 +268,8 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
         settings = view.settings or settings_of(view.started)
         credentials = Credentials(view.started.credentials)
         choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
-        await refuse_servers(settings, choice, Path(view.started.repository), view.started.base_commit, mode)
+        instructed_at = view.plan.origin.instructed_at or view.started.base_commit
+        await refuse_servers(settings, choice, Path(view.started.repository), instructed_at, mode)
         resumed = RunResumed(
             confined=_confined(
                 surroundings,

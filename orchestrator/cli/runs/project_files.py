@@ -20,7 +20,7 @@ async def give_to_agents(run: Run) -> None:
 
     Without worktrees the instructions are those of the checkout as the run found it.
     """
-    base = run.started.base_commit
+    base = run.view.plan.origin.instructed_at or run.started.base_commit
     texts, read = await instructions_at(run.repository, run.view.checkout.own_base or base)
     words = prompts.render("instructions", texts=texts, remarks=read.remarks) if texts else ""
     servers = await servers_at(run.repository, base, run.settings.worker_mcp)

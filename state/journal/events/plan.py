@@ -60,11 +60,13 @@ class SpecTaken:
     """The spec is no file of the user's.
 
     `issue`: it is the text of this one, as `OWNER/REPO#N`. `follows`: it is what the review of a pull request
-    asks for, and this run made that pull request.
+    asks for, and this run made that pull request. `instructed_at`: the commit whose instructions, MCP servers
+    and `.worktreeinclude` count then, in place of those that the pull request has.
     """
 
     issue: str = ""
     follows: str = ""
+    instructed_at: str = ""
 
 
 PlanEvent = (
