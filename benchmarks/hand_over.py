@@ -411,7 +411,7 @@ def _mentions() -> tuple[int, int]:
 # --- the action ---------------------------------------------------------------------------------------------
 
 
-def _action_steps(stage: Stage) -> int:
+def _action_steps(stage: Play) -> int:
     """Run `action.yml` for a label on the issue. Return how many of its scripts ran, 0 if the job failed."""
     stage.reset("fresh")
     scenario = stage.home / "action.yaml"

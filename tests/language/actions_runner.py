@@ -104,7 +104,8 @@ class Runner:
     def __post_init__(self) -> None:
         self.action = self.folder / "action"
         self.action.mkdir(parents=True)
-        for name in ("action", "requirements.lock"):
+        (self.action / ".ci").mkdir()
+        for name in (".ci/action", "requirements.lock"):
             (self.action / name).symlink_to(ROOT / name)
         (self.action / ".venv").mkdir()  # made already, as `bin/environment` sees it
         (self.action / ".venv/bin").symlink_to(Path(sys.prefix) / "bin")
