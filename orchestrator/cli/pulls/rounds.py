@@ -257,6 +257,9 @@ def _round(asked: FollowRequest, place: _Place, before: _Before, look: _Look) ->
     if view.whole.tree:
         anyio.run(asked.hand_over, folder, place.token)
     anyio.run(_answered, place, view, folder, look)
+    say(
+        f"pull request #{place.number}: pushed and answered {len(look.talk.asked)} point(s): {look.pull_request.url}"
+    )
     anyio.run(_tidied, place, before)
     return outcome
 
@@ -395,12 +398,12 @@ def _answer(view: RunView, asked: ReviewPoint, told: Told | None) -> str:
     ended = "" if outcome is Outcome.COMPLETE else f"\n\n<sub>Run {run_id} ended {outcome}{cause}.</sub>"
     end = f"{ended}{about}\n"
     check = "" if asked.remark else f"{code(asked.name)}: "
-    words = f" {code(told.words)}" if told and told.words else ""
+    words = f" The Worker says: {code(told.words)}" if told and told.words else ""
     if not view.whole.tree:
         return f"{check}Nothing was changed.{words}{end}"
     if told is None:
         newest = view.whole.commit[:10]
         return f"{check}Not answered by the Worker. The newest commit of this round is {newest}.{end}"
     if told.changed:
-        return f"{check}Changed in {view.whole.commit[:10]}:{words or ' see there.'}{end}"
-    return f"{check}Not changed. The reason:{words or ' none was given.'}{end}"
+        return f"{check}Changed in {view.whole.commit[:10]}.{words}{end}"
+    return f"{check}Not changed.{words or ' No reason was given.'}{end}"

@@ -87,6 +87,7 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     )
     assert result.return_value == 0, result.output + repr(result.exception)
     assert "visitor may not write here" in result.output
+    assert f"pull request #{number}: pushed and answered 3 point(s)" in result.output
     heads = service.branches()
     head = service.pulls[number]["head"]["ref"]
     assert heads[head] != before
@@ -101,7 +102,7 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     body = service.pulls[number]["body"]
     first, *_ = sorted(path.name for path in (repository / ".sq/runs").iterdir())
     assert body.startswith(f"<!-- sq:run={first} -->")
-    assert "### What the spec asks\n\nAs run" in body
+    assert "### What the spec asks\n\nProven by run" in body
     assert "### What round 1 of the review asks" in body
     assert "notes is there" in body
     assert "points is there" in body
@@ -244,6 +245,7 @@ def test_notes_say_what_became_of_each_point() -> None:
     found = told_in("F1 changed: a\n- `F2` not changed: because\n* **F3** changed\nnothing\nF10: what")
     assert {place: one.changed for place, one in found.items()} == {1: True, 2: False, 3: True}
     assert found[2].words == "because"
+    assert told_in("F1 changed: `a` is in **b**")[1].words == "`a` is in **b**"
 
 
 def test_keys_of_points_come_from_sq_alone() -> None:

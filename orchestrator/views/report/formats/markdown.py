@@ -94,15 +94,31 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
 
     The work of all runs is one, and so are the decisions that were made in them.
     """
-    begins = (*earlier, report)[0]
-    commits = replace(report.commits, base=begins.commits.base, place="the branch of this pull request")
+    runs = (*earlier, report)
+    commits = replace(report.commits, base=runs[0].commits.base, place="the branch of this pull request")
     if earlier:
         commits = replace(commits, files=None)  # the size is that of the round
+    fetch = f"git fetch origin sq/{report.spec.follows or report.run_id} && "
+    check = (
+        replace(report.check, command=fetch + report.check.command) if report.check.command else report.check
+    )
+    spending = replace(
+        report.spending,
+        rows=tuple(row for run in runs for row in run.spending.rows),
+        cost_usd=sum(run.spending.cost_usd for run in runs),
+        budget_usd=None if earlier else report.spending.budget_usd,
+    )
+    attention = {point.what: replace(point, seq=0) for run in runs for point in run.attention}
     shown = replace(
         report,
         commits=commits,
-        attention=tuple(replace(point, seq=0) for point in report.attention),
-        decisions=tuple(one for run in (*earlier, report) for one in run.decisions),
+        check=check,
+        spending=spending,
+        times=replace(report.times, seconds=sum(run.times.seconds for run in runs)),
+        attention=tuple(attention.values()),
+        decisions=tuple(one for run in runs for one in run.decisions),
+        findings=tuple(one for run in runs for one in run.findings),
+        tasks=tuple(one for run in runs for one in run.tasks),
         made=tuple(fact for fact in report.made if not fact.is_setting),
     )
     first, *rest = sections(shown)
@@ -113,7 +129,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
         Section(
             title=f"What round {number} of the review asked" if number else "What the spec asks",
             lines=(
-                f"As run {run.run_id} proved it. The commands ran again on all of the work.",
+                f"Proven by run {run.run_id}. The commands ran again on all of the work.",
                 "",
                 *criteria_lines(run),
             ),
