@@ -257,9 +257,8 @@ def _round(asked: FollowRequest, place: _Place, before: _Before, look: _Look) ->
     if view.whole.tree:
         anyio.run(asked.hand_over, folder, place.token)
     anyio.run(_answered, place, view, folder, look)
-    say(
-        f"pull request #{place.number}: pushed and answered {len(look.talk.asked)} point(s): {look.pull_request.url}"
-    )
+    answered = f"{len(look.talk.asked)} point(s): {look.pull_request.url}"
+    say(f"pull request #{place.number}: pushed and answered {answered}")
     anyio.run(_tidied, place, before)
     return outcome
 

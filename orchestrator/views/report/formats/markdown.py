@@ -99,9 +99,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
     if earlier:
         commits = replace(commits, files=None)  # the size is that of the round
     fetch = f"git fetch origin sq/{report.spec.follows or report.run_id} && "
-    check = (
-        replace(report.check, command=fetch + report.check.command) if report.check.command else report.check
-    )
+    command = report.check.command and fetch + report.check.command
     spending = replace(
         report.spending,
         rows=tuple(row for run in runs for row in run.spending.rows),
@@ -112,7 +110,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
     shown = replace(
         report,
         commits=commits,
-        check=check,
+        check=replace(report.check, command=command),
         spending=spending,
         times=replace(report.times, seconds=sum(run.times.seconds for run in runs)),
         attention=tuple(attention.values()),
