@@ -31,7 +31,9 @@ CONFLICT_STUCK = "conflict_stuck"
 
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_NOTES = "For the next session on this task: what you learned, what failed. And lines that the spec wants here."
+_NOTES = (
+    "For the next session on this task: what you learned, what failed. And lines that the spec wants here."
+)
 
 
 class _Input(BaseModel):

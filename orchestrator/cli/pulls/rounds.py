@@ -11,6 +11,7 @@ from pathlib import Path
 
 import anyio
 
+from agents.session.permissions import rule_names
 from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
 from orchestrator.cli.runs.specs import kept_spec
 from orchestrator.cli.version import sq_version
@@ -53,6 +54,7 @@ from state.words import decision_with_reason
 _PAUSE_S, _LONGEST_PAUSE_S = 30.0, 300.0
 _TASK_COMPLETE = "task_complete"
 _TRIES = 3
+_LATE_LOOKS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +107,9 @@ def work_on(asked: FollowRequest) -> Outcome:
         SqError: the service or the remote refused.
     """
     place = anyio.run(_placed, asked)
-    rounds = load_config(place.root, asked.environ).settings.follow_rounds
+    rounds = load_config(place.root, asked.environ, rules=rule_names()).settings.follow_rounds
     until, etag, pause = time.monotonic() + asked.watch_s, "", _PAUSE_S
-    outcome, worked_on = Outcome.COMPLETE, frozenset[str]()
+    outcome, worked_on, late = Outcome.COMPLETE, frozenset[str](), 0
     while True:
         before = _before(asked.state, place)
         look = anyio.run(_looked, place, before)
@@ -116,15 +118,17 @@ def work_on(asked: FollowRequest) -> Outcome:
             return Outcome.STUCK if look.is_open_question else outcome
         if look.talk.asked:
             if look.talk.rounds >= rounds:
-                say(
-                    f"pull request #{place.number}: {len(look.talk.asked)} point(s) are open after "
-                    f"{rounds} round(s) "
-                    "(follow.rounds), so a person goes on"
-                )
+                left = f"{len(look.talk.asked)} point(s) are open after {rounds} round(s) (follow.rounds)"
+                say(f"pull request #{place.number}: {left}, so a person goes on")
                 return Outcome.STUCK
             points = frozenset(one.key for one in look.talk.asked)
-            if points <= worked_on:
-                raise HostingError(f"the answers to {', '.join(sorted(points))} do not appear on the service")
+            if points <= worked_on:  # the service may show what it was sent a little later
+                late += 1
+                if late > _LATE_LOOKS:
+                    named = ", ".join(sorted(points))
+                    raise HostingError(f"the answers to {named} do not appear on the service")
+                time.sleep(late)
+                continue
             outcome, worked_on = _round(asked, place, before, look), worked_on | points
             if outcome in {Outcome.LIMIT, Outcome.INTERRUPTED, Outcome.FAILED}:
                 return outcome

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from language.hosting import ACCOUNT, TOKEN, HostingStandIn
+from language.hosting import ACCOUNT, TOKEN, Fault, HostingStandIn
 from language.scripted import Rehearse, passes, plans, signals, whole_run, writes
 from language.scripted_claude import ScriptedClaude
 
@@ -113,6 +113,28 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     assert again.return_value == 0, again.output
     assert "nothing is asked for" in again.output
     assert len(answers_of(service)) == 3
+
+
+def test_answers_that_the_service_shows_late_are_waited_for(
+    service: HostingStandIn, follow: Callable[..., Result], number: int
+) -> None:
+    service.say(number, "owner", "Name the author.")
+    before = list(service.comments)
+
+    def hide(method: str, path: str) -> None:
+        if method == "POST" and path.endswith("/comments"):
+            service.faults.append(Fault("GET", r"/issues/\d+/comments$", 200, before, times=2))
+
+    service.on_done = hide
+    callers = {
+        "planner/plan/1": [plans("points")],
+        "worker/points/1": [writes("notes.txt", "A line by its author.\n"), notes("F1 changed: named")],
+        "reviewer/points/*": [passes()],
+    }
+    result = follow(str(number), **callers)
+    assert result.return_value == 0, result.output + repr(result.exception)
+    assert len(answers_of(service)) == 1
+    assert "nothing is asked for" in result.output
 
 
 def test_it_stops_when_a_person_has_pushed(
