@@ -1,13 +1,14 @@
 """The composition root: from the command line to a `Run`, the work on it, and its outcome.
 
-The SDKs are imported here, before any task group opens, since their import takes seconds and would block
-every coroutine.
+The SDK of agents is imported here, before the run exists, since its import takes long and would block every
+coroutine.
 """
 
 import os
 import shutil
 import signal
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -116,8 +117,14 @@ def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
-    _import_sdk()
-    return anyio.run(_new, request, spec_text, surroundings)
+    check_sdk(API_SDK)
+    with ThreadPoolExecutor(1) as beside:  # git answers the first questions meanwhile
+        loading = beside.submit(import_sdks, AGENT_SDK)
+        try:
+            return anyio.run(_new, request, spec_text, surroundings, loading)
+        except UsageError:
+            loading.result()  # that it cannot be imported is said first
+            raise
 
 
 def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
@@ -160,11 +167,11 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
         await anyio.to_thread.run_sync(surroundings.end_report.prepare, abandon_on_cancel=True)
 
 
-async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> Outcome:
+async def _new(
+    request: RunRequest, spec_text: str, surroundings: RunEnvironment, loading: Future[None] | None = None
+) -> Outcome:
     repository = await find_repository(request.folder)
-    config, settings, surroundings = _settings(
-        request, request.configured_in or repository.root, surroundings
-    )
+    config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
     not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
     base = await _base(request, repository, settings, not_dirt)
@@ -175,6 +182,8 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     await refuse_servers(settings, choice, repository.root, instructed_at)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
+    if loading:
+        await anyio.to_thread.run_sync(loading.result)
     run_id, run_folder = state.new_run()
     trusted = await _git_before(repository, run_folder, settings)
     if request.rehearse:
@@ -240,7 +249,8 @@ def _settings(
     request: RunRequest, repository: Path, surroundings: RunEnvironment
 ) -> tuple[ResolvedConfig, Settings, RunEnvironment]:
     """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
-    config = load_config(repository, surroundings.environ, flags=request.flags, rules=rule_names())
+    where = request.configured_in or repository
+    config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
     settings = replace(config.settings, dry_run=request.dry_run)
     return config, settings, hold_back(settings.outward, surroundings)
 
