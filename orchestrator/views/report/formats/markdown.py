@@ -6,7 +6,7 @@ from dataclasses import replace
 from orchestrator.views.html.amounts import number
 from orchestrator.views.report.comparing import Comparison
 from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.formats.sections import Section, code, criteria_lines, sections
+from orchestrator.views.report.formats.sections import Section, code, criteria_shown, sections
 
 _SUMMARY_BYTES = 900_000  # GitHub drops a summary of more than 1 MiB whole
 
@@ -129,7 +129,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
             lines=(
                 f"Proven by run {run.run_id}. The commands ran again on all of the work.",
                 "",
-                *criteria_lines(run),
+                *criteria_shown(run),
             ),
         )
         for number, run in enumerate(earlier)

@@ -46,7 +46,7 @@ def sections(report: ReportContents) -> list[Section]:
             if report.protected
             else []
         ),
-        Section(title="What the spec asks", lines=tuple(criteria_lines(report))),
+        Section(title="What the spec asks", lines=tuple(criteria_shown(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
         Section(title="Decided without you", lines=tuple(_decisions(report))),
         Section(title="What sq ran on the merged work", lines=tuple(_commands(report))),
@@ -115,7 +115,7 @@ def _dependencies(report: ReportContents) -> tuple[str, ...]:
     return tuple(f"- {code(fact.value)}" for fact in report.made if fact.name == DEPENDENCY)
 
 
-def criteria_lines(report: ReportContents) -> Iterator[str]:
+def criteria_shown(report: ReportContents) -> Iterator[str]:
     """Yield each criterion with its commits and its evidence."""
     if not report.criteria:
         yield "The plan names no criteria."
