@@ -66,9 +66,9 @@ def place_of(view: RunView, criterion: Criterion) -> str:
     if not criterion.is_placed:
         return ""
     first, last = criterion.spec_lines
-    if view.plan.origin.follows or view.plan.origin.issue:  # no file of the reader's has these lines
-        return "the review" if view.plan.origin.follows else view.plan.origin.issue
-    name = PurePath(view.started.spec_name).name if view.started else "the spec"
+    origin = view.plan.origin
+    file = PurePath(view.started.spec_name).name if view.started else "the spec"
+    name = "the review" if origin.follows else origin.issue or file
     return f"{name}:{first}" + (f"-{last}" if last > first else "")
 
 

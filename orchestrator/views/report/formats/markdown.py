@@ -89,12 +89,20 @@ def pull_request(
     return f"{body}{end}\n<sub>{made}</sub>\n"
 
 
+def _placed(report: ReportContents) -> ReportContents:
+    """Return a report whose criteria have no lines of a text that sq made of an issue or a review."""
+    if not (report.spec.issue or report.spec.follows):
+        return report
+    rows = (replace(row, place=row.place.rpartition(":")[0]) for row in report.criteria)
+    return replace(report, criteria=tuple(rows))
+
+
 def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) -> list[Section]:
     """Return the sections for a reader who has neither the machine nor the journal of the run.
 
     The work of all runs is one, and so are the decisions that were made in them.
     """
-    runs = (*earlier, report)
+    *earlier, report = runs = [_placed(run) for run in (*earlier, report)]
     commits = replace(report.commits, base=runs[0].commits.base, place="the branch of this pull request")
     if earlier:
         commits = replace(commits, files=None)  # the size is that of the round
