@@ -38,7 +38,7 @@ from orchestrator.hosting.service import Service
 from orchestrator.hosting.token import AccessToken, take_token
 from orchestrator.views.report.formats.sections import code
 from orchestrator.views.screen import say
-from state.errors import GitError, UsageError
+from state.errors import GitError, JournalError, UsageError
 from state.hidden import visible
 from state.journal.events import PullRequestMade, RunStarted, SignalReceived, SpecTaken
 from state.journal.events.tasks import UNMERGED_ENDS
@@ -97,6 +97,13 @@ class _Before:
     folder: Path
     view: RunView
     own: frozenset[str]  # commits that sq pushed
+    decisions: tuple[str, ...]  # of all of them
+
+    @property
+    def points(self) -> list[str]:
+        """Return the keys of the points that the newest run is about, none if it is the first."""
+        started = self.view.started
+        return points_in(started.spec_text) if started and self.view.plan.origin.follows else []
 
 
 def work_on(asked: FollowRequest) -> Outcome:
@@ -109,7 +116,7 @@ def work_on(asked: FollowRequest) -> Outcome:
     place = anyio.run(_placed, asked)
     rounds = load_config(place.root, asked.environ, rules=rule_names()).settings.follow_rounds
     until, etag, pause = time.monotonic() + asked.watch_s, "", _PAUSE_S
-    outcome, worked_on, late = Outcome.COMPLETE, frozenset[str](), 0
+    outcome, worked, late = Outcome.COMPLETE, False, 0
     while True:
         before = _before(asked.state, place)
         look = anyio.run(_looked, place, before)
@@ -121,15 +128,15 @@ def work_on(asked: FollowRequest) -> Outcome:
                 left = f"{len(look.talk.asked)} point(s) are open after {rounds} round(s) (follow.rounds)"
                 say(f"pull request #{place.number}: {left}, so a person goes on")
                 return Outcome.STUCK
-            points = frozenset(one.key for one in look.talk.asked)
-            if points <= worked_on:  # the service may show what it was sent a little later
-                late += 1
+            points = {one.key for one in look.talk.asked}
+            if worked and points.issubset(before.points):
+                late += 1  # the service may show what it was sent a little later
                 if late > _LATE_LOOKS:
                     named = ", ".join(sorted(points))
                     raise HostingError(f"the answers to {named} do not appear on the service")
                 time.sleep(late)
                 continue
-            outcome, worked_on = _round(asked, place, before, look), worked_on | points
+            outcome, worked = _round(asked, place, before, look), True
             if outcome in {Outcome.LIMIT, Outcome.INTERRUPTED, Outcome.FAILED}:
                 return outcome
             continue
@@ -171,31 +178,42 @@ def _before(state: Path, place: _Place) -> _Before:
     Raises:
         UsageError: none made it.
     """
-    folder = StateFolder(state)
-    origin, own = "", set[str]()
-    newest: Path | None = None
-    for run_id in folder.run_ids():
-        with JournalReader(folder.runs / run_id) as journal:
-            events = [one.event for one in journal.read(only=(SpecTaken, PullRequestMade))]
-        follows = next((one.follows for one in events if isinstance(one, SpecTaken)), "")
-        ours = [
-            one
-            for one in events
-            if isinstance(one, PullRequestMade)
-            and (one.repository, one.number) == (place.remote.repository.slug, place.number)
-        ]
-        if ours or (origin and follows == origin):
-            origin, newest = origin or follows or run_id, folder.runs / run_id
-            own |= {one.commit for one in ours}
-    if newest is None:
+    runs = StateFolder(state).runs
+    origin, own, ours = "", set[str](), list[Path]()
+    for run_id in StateFolder(state).run_ids():
+        follows, commits = _traces(runs / run_id, place)
+        if commits or (origin and follows == origin):
+            origin = origin or follows or run_id
+            own |= commits
+            ours.append(runs / run_id)
+    if not ours:
         raise UsageError(
-            f"pull request #{place.number} was made by no run in {state}, so there is no plan to "
-            "build on. Name the state "
-            "folder of its run with --state-dir"
+            f"pull request #{place.number} was made by no run in {state}, so there is no plan to build on. "
+            "Name the state folder of its run with --state-dir"
         )
-    with JournalReader(newest) as journal:
-        view = fold(journal.read())
-    return _Before(origin=origin, folder=newest, view=view, own=frozenset(own))
+    views = [_folded(run) for run in ours]
+    decisions = (decision_with_reason(answer) for view in views for _, answer in view.decided())
+    return _Before(
+        origin=origin, folder=ours[-1], view=views[-1], own=frozenset(own), decisions=tuple(decisions)
+    )
+
+
+def _traces(run: Path, place: _Place) -> tuple[str, set[str]]:
+    """Return the run that a run follows, and its commits that were pushed to the pull request."""
+    try:
+        with JournalReader(run) as journal:
+            events = [one.event for one in journal.read(only=(SpecTaken, PullRequestMade))]
+    except JournalError:  # of another run, it may be damaged
+        return "", set()
+    here = (place.remote.repository.slug, place.number)
+    made = [one for one in events if isinstance(one, PullRequestMade)]
+    commits = {one.commit for one in made if (one.repository, one.number) == here}
+    return next((one.follows for one in events if isinstance(one, SpecTaken)), ""), commits
+
+
+def _folded(run: Path) -> RunView:
+    with JournalReader(run) as journal:
+        return fold(journal.read())
 
 
 async def _looked(place: _Place, before: _Before) -> _Look:
@@ -241,27 +259,26 @@ def _round(asked: FollowRequest, place: _Place, before: _Before, look: _Look) ->
     A round that was interrupted, or not answered to its end, is gone on with.
     """
     around = asked.environment(known=place.token.known)
-    started, ended = before.view.started, before.view.ended
-    begun = points_in(started.spec_text) if started and before.view.plan.origin.follows else []
-    folder = before.folder
-    if not any(one.key in begun for one in look.talk.asked):
+    folder, ended = before.folder, before.view.ended
+    failed = [id_ for id_, task in before.view.tasks.items() if task.stage in UNMERGED_ENDS]
+    is_lost = bool(ended and not ended.resumable and ended.outcome is Outcome.FAILED and not failed)
+    if is_lost or not any(one.key in before.points for one in look.talk.asked):
         checkout = anyio.run(_checked_out, place, before, look.pull_request)
         outcome = asked.new(_request(asked, place, before, look, checkout), around)
         folder = StateFolder(asked.state).find(None)
     elif ended and not ended.resumable and ended.outcome is not Outcome.FAILED:
         outcome = ended.outcome
     else:
-        failed = [id_ for id_, task in before.view.tasks.items() if task.stage in UNMERGED_ENDS]
         outcome = asked.again(folder, around, GoOn(retry=tuple(failed) if ended else ()))
-    with JournalReader(folder) as journal:
-        view = fold(journal.read())
+    view = _folded(folder)
     if view.ended is None or view.ended.resumable or outcome is Outcome.FAILED:
         say(f"pull request #{place.number}: nothing is answered yet. Go on with `sq follow {place.number}`")
         return outcome
     if view.whole.tree:
         anyio.run(asked.hand_over, folder, place.token)
     anyio.run(_answered, place, view, folder, look)
-    answered = f"{len(look.talk.asked)} point(s): {look.pull_request.url}"
+    points = points_in(view.started.spec_text) if view.started else []
+    answered = f"{sum(one.key in points for one in look.talk.asked)} point(s): {look.pull_request.url}"
     say(f"pull request #{place.number}: pushed and answered {answered}")
     anyio.run(_tidied, place, before)
     return outcome
@@ -275,10 +292,9 @@ def _request(asked: FollowRequest, place: _Place, before: _Before, look: _Look, 
     """Return the run of a round: on the branch, with the settings and the decisions of the runs before."""
     view = before.view
     first = _first_spec(asked.state, before)
-    decisions = [decision_with_reason(answer) for _, answer in view.decided()]
     round_ = look.talk.rounds + 1
     tasks = [task.task.title for task in view.tasks.values()]
-    text = round_spec(first, decisions, tasks, look.talk.asked, place.number, round_)
+    text = round_spec(first, before.decisions, tasks, look.talk.asked, place.number, round_)
     spec = kept_spec(asked.state, f"pull-{place.number}-round-{round_}", text.encode())
     kept: dict[str, tuple[str, object]] = {}
     if view.settings:
@@ -290,8 +306,7 @@ def _request(asked: FollowRequest, place: _Place, before: _Before, look: _Look, 
         origin=SpecTaken(
             issue=view.plan.origin.issue,
             follows=before.origin,
-            instructed_at=view.plan.origin.instructed_at
-            or (view.started.base_commit if view.started else ""),
+            instructed_at=view.plan.origin.instructed_at or _base_of(view),
         ),
         notes=(f"round {round_} of pull request #{place.number}: {len(look.talk.asked)} point(s)",),
         flags={**kept, **asked.flags},
