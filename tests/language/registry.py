@@ -201,11 +201,14 @@ def _registry(found: StandIn, authority: trustme.CA) -> Iterator[int]:
             pass
 
     contexts: dict[str, ssl.SSLContext] = {}
+    making = threading.Lock()
 
     def named(connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> None:
-        if name not in contexts:
-            contexts[name or ""] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            authority.issue_cert(name or "localhost").configure_cert(contexts[name or ""])
+        with making:  # several handshakes of one name may begin together
+            if (name or "") not in contexts:
+                made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                authority.issue_cert(name or "localhost").configure_cert(made)
+                contexts[name or ""] = made
         connection.context = contexts[name or ""]
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
