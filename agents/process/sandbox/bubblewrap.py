@@ -21,17 +21,20 @@ _ALWAYS = (
 _FILTERED = ("/bin/sh", "-c", 'filter=$1; shift; exec "$@" 9<"$filter"', "sq")
 _MOST_IN_MEMORY = str(512 * 2**20)  # bytes of an empty folder, which lies in memory
 _KERNEL = ("--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
-# Waits until each relay listens, so that the first request cannot come before. It does not connect for that,
-# because a service may count it as an error. Without `nodelay` the end of each answer waits 40 ms.
+# All relays are started, then each is waited for, so that the first request cannot come before. Nothing
+# connects for that, because a service may count it as an error. Without `nodelay` answers end 40 ms later.
 _RELAY = r"""
 relay() {
   socat TCP-LISTEN:$1,bind=127.0.0.1,reuseaddr,nodelay,fork,backlog=128 UNIX-CONNECT:$2 \
     </dev/null >/dev/null 2>&1 &
+}
+listens() {
+  line=":$(printf %04X $1) 00000000:0000 0A "
   tries=0
-  until grep -q ":$(printf %04X $1) 00000000:0000 0A " /proc/net/tcp; do
+  until grep -q "$line" /proc/net/tcp; do
     tries=$((tries + 1))
-    [ $tries -lt 200 ] || { echo "bwrap: the relay of port $1 does not listen" >&2; exit 1; }
-    sleep 0.02
+    [ $tries -lt 800 ] || { echo "bwrap: the relay of port $1 does not listen" >&2; exit 1; }
+    sleep 0.005
   done
 }
 """
@@ -86,4 +89,5 @@ def _inside(argv: Sequence[str], plan: SandboxPlan) -> list[str]:
     ports = [
         f"relay {socket.port} {_SOCKET_INSIDE.format(number)}" for number, socket in enumerate(plan.sockets)
     ]
-    return ["/bin/sh", "-c", "\n".join((_RELAY.strip(), *ports, 'exec "$@"')), "sq", *argv]
+    waits = [f"listens {socket.port}" for socket in plan.sockets]
+    return ["/bin/sh", "-c", "\n".join((_RELAY.strip(), *ports, *waits, 'exec "$@"')), "sq", *argv]
