@@ -101,7 +101,7 @@ def ask(path: str, body: Mapping[str, object] | None = None, method: str = "") -
     """Return the service's answer to a request.
 
     Raises:
-        SystemExit: it refused, or it is not reached. The error is told.
+        SystemExit: it refused, or it is not reached. The log has an error that says which.
     """
     address = os.environ["GITHUB_API_URL"].rstrip("/")
     where = urlsplit(address)

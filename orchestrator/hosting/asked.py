@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from orchestrator.hosting.github import FailedCheck, GitHub, PullRequest, Remark
 from state.hidden import visible
 
-_ANSWERS = re.compile(r"<!-- sq:answers=([\w.:/-]+) -->")
-_ROUND = re.compile(r"<!-- sq:round=(\d+) -->")
+# At the beginning of a comment of sq's. The words of an agent that follow may hold the same.
+_ANSWERED = re.compile(r"<!-- sq:answers=([\w.:/-]+) -->\r?\n<!-- sq:round=(\d+) -->")
 _POINT = re.compile(r"^<!-- sq:point=([\w.:/-]+) -->$", re.MULTILINE)  # what people wrote is quoted
 _OF_ROUND = re.compile(r"^<!-- sq:round=(\d+) -->$", re.MULTILINE)
 _ANY_MARK = "<!-- sq:"
@@ -63,16 +63,15 @@ async def review_state(github: GitHub, pull_request: PullRequest) -> ReviewState
         HostingError: it cannot be read.
     """
     remarks = await github.remarks_on(pull_request.number)
-    ours = [one for one in remarks if one.author == pull_request.author and _ANY_MARK in one.text]
-    answered = frozenset(key for one in ours for key in _ANSWERS.findall(one.text))
-    rounds = max((int(number) for one in ours for number in _ROUND.findall(one.text)), default=0)
+    ours = [one for one in remarks if one.author == pull_request.author and one.text.startswith(_ANY_MARK)]
+    marks = [found for one in ours if (found := _ANSWERED.match(one.text))]
+    answered = frozenset(found[1] for found in marks)
+    rounds = max((int(found[2]) for found in marks), default=0)
     asked, others = [], []
     for one in remarks:
-        if one in ours or not (one.text.strip() or one.asks) or f"{one.kind}-{one.id}" in answered:
+        if one in ours or f"{one.kind}-{one.id}" in answered:
             continue
-        if not _CALL.sub(
-            "", one.text
-        ).strip():  # a review whose lines say what it wants, or a call of sq alone
+        if not _CALL.sub("", one.text).strip():  # its lines say what it wants, or it calls sq alone
             continue
         if await github.may_write(one.author):
             asked.append(_of_remark(one))

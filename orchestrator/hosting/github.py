@@ -42,8 +42,7 @@ class PullRequest:
 class Remark:
     """Something that an account said: a comment, a review, or a comment on a line of the diff.
 
-    `kind` and `id` name it. `path` and `line` say where, if it is about a line. `asks`: a review that
-    requests changes.
+    `kind` and `id` name it. `path` and `line` say where, if it is about a line.
     """
 
     kind: str
@@ -54,7 +53,6 @@ class Remark:
     at: str
     path: str = ""
     line: int = 0
-    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,7 +349,6 @@ def _remark(kind: str, found: Mapping[str, Any]) -> Remark:
         at=str(found.get("submitted_at") or found.get("created_at") or ""),
         path=str(found.get("path") or ""),
         line=int(found.get("line") or found.get("original_line") or 0),
-        asks=found.get("state") == "CHANGES_REQUESTED",
     )
 
 

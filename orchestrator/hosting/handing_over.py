@@ -93,9 +93,8 @@ async def _found(github: GitHub, offer: Offer) -> PullRequest | None:
             return one
     if others := [one for one in every if one.state == "open"]:
         raise UsageError(
-            f"pull request #{others[0].number} is open from {offer.branch}, and it lacks sq's mark, "
-            "so sq leaves it as it "
-            f"is ({others[0].url}). Put `{offer.mark}` into its text, or close it"
+            f"pull request #{others[0].number} is open from {offer.branch}, and it lacks sq's mark, so sq "
+            f"leaves it as it is ({others[0].url}). Put `{offer.mark}` into its text, or close it"
         )
     if ours:
         state = "merged" if ours[0].merged else "closed"
@@ -143,7 +142,7 @@ def _body(found: PullRequest, offer: Offer) -> str:
     """Return the text, with what a person wrote before and after that of sq."""
     text = found.body.replace("\r\n", "\n")
     before, _, rest = text.partition(offer.mark)
-    after = rest.partition(_END)[2]
+    after = rest.rpartition(_END)[2] if _END in rest else ""  # words of agents may hold it too
     return f"{before}{offer.body}\n{_END}\n{after.lstrip(chr(10))}"
 
 

@@ -24,7 +24,7 @@ class SharedPrefixes:
 
     @asynccontextmanager
     async def turn(self, prefix: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait while another request is the first with this beginning. "" is none and waits for nobody.
+        """Wait until the answer to the first request with this beginning begins. With "" it never waits.
 
         Yields a function to call when the answer begins.
         """

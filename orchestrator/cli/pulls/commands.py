@@ -156,9 +156,8 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
         )
     if not report.commits.commit:
         raise UsageError(
-            f"run {folder.name} has no finished work to hand over: {report.headline.sentence}. `sq "
-            f"status {folder.name}` "
-            "says why"
+            f"run {folder.name} has no finished work to hand over: {report.headline.sentence}. "
+            f"`sq status {folder.name}` says why"
         )
     origin = report.spec.follows or report.run_id
     base = wish.base or ("" if report.spec.follows else report.commits.branch)

@@ -348,8 +348,7 @@ async def _checked_out(place: _Place, before: _Before, pull_request: PullRequest
     if here and not await git_succeeds(place.root, "merge-base", "--is-ancestor", here, pull_request.head):
         raise UsageError(
             f"the branch {branch} here holds commits that pull request #{place.number} does not have. "
-            "Push them, or remove "
-            f"the branch with `git branch -D {branch}`"
+            f"Push them, or remove the branch with `git branch -D {branch}`"
         )
     if folder.is_dir():
         await git(folder, "merge", "--ff-only", "--quiet", pull_request.head)

@@ -226,3 +226,19 @@ def test_a_draft_was_asked_for_and_another_state_folder(
     assert pr("pr", "--draft", "--state-dir", str(tmp_path / "state")).exit_code == 0
     ((_, made),) = service.pulls.items()
     assert made["draft"]
+
+
+def test_words_of_agents_that_look_like_the_end_of_sqs_text_make_it_no_longer(
+    service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result]
+) -> None:
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tasks"][0]["title"] = "Notes <!-- sq:end --> and more"
+    done = rehearse({**whole_run(), "planner/plan/1": [plan]}, verify=("grep -q line notes.txt",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert pr("pr").exit_code == 0
+    ((_, made),) = service.pulls.items()
+    made["body"] += "My notes.\n"
+    before = made["body"]
+    assert before.count("<!-- sq:end -->") > 1
+    assert pr("pr").exit_code == 0
+    assert made["body"] == before
