@@ -29,6 +29,7 @@ COMMANDS = {
     "report": ("report", "Write the report of a run: a file to open, or a format for a CI."),
     "pr": ("pulls.commands:pr", "Hand the work of a run over as a pull request."),
     "follow": ("pulls.commands:follow", "Work on what the review of a pull request asks for."),
+    "fleet": ("fleet.command", "Submit runs to many hosts, and work on them."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
     "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),

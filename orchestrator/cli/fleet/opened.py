@@ -1,0 +1,132 @@
+"""The database of a fleet, as a command has it: where it lies, and that DBOS is installed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from state.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.ledger import Ledger
+    from orchestrator.fleet.port import Engine
+    from orchestrator.fleet.records import Progress, Unit
+
+DATABASE = "SQ_FLEET_DATABASE"
+
+
+def fleet_root() -> Path:
+    """Return the folder where a worker keeps mirrors and runs, and a database of SQLite lies."""
+    import platformdirs
+
+    return platformdirs.user_state_path("sq", appauthor=False) / "fleet"
+
+
+def database_url() -> str:
+    """Return the address of the database: the variable, or a file of this user's.
+
+    Raises:
+        UsageError: the extra is missing, or the address is none.
+    """
+    if find_spec("dbos") is None:
+        from agents.session.sdks import extra_command, this_place
+
+        command = extra_command("fleet", this_place())
+        raise UsageError(f"DBOS, which `sq fleet` needs, is not installed. Install it with `{command}`")
+    url = os.environ.get(DATABASE, "").strip() or f"sqlite:///{fleet_root() / 'fleet.db'}"
+    if not url.startswith(("postgresql://", "sqlite:///")):
+        raise UsageError(f"{DATABASE} has to begin with postgresql:// or sqlite:///, and does not")
+    return url
+
+
+def shown_url(url: str) -> str:
+    """Return the address of a database without its password."""
+    import sqlalchemy as sa
+
+    return sa.make_url(url).render_as_string(hide_password=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """The engine and sq's own tables of one database."""
+
+    url: str
+    engine: "Engine"
+    ledger: "Ledger"
+
+    def find(self, name: str) -> "Unit":
+        """Return the submission with this id, a beginning of it, or the id of its run.
+
+        Raises:
+            UsageError: there is none, or several fit.
+        """
+        units, progress = self.engine.units(), self.ledger.progress()
+        runs = {id_: one.run for id_, one in progress.items()}
+        fitting = [one for one in units if one.id.startswith(name) or (runs.get(one.id) or "-") == name]
+        if len(fitting) != 1:
+            found = "several submissions fit" if fitting else "no such submission"
+            raise UsageError(f"{name}: {found} in {shown_url(self.url)}. `sq fleet list` shows all")
+        return fitting[0]
+
+
+@contextmanager
+def opened() -> Iterator[Fleet]:
+    """Provide the fleet of this user or of `SQ_FLEET_DATABASE`.
+
+    Raises:
+        UsageError: the database does not answer.
+    """
+    url = database_url()
+    import sqlalchemy as sa
+
+    from orchestrator.fleet.dbos_engine import DbosEngine
+    from orchestrator.fleet.ledger import Ledger
+
+    try:
+        engine = DbosEngine(url)
+        ledger = Ledger(engine.database)
+    except sa.exc.SQLAlchemyError as error:
+        said = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        raise UsageError(f"the database {shown_url(url)} does not answer: {said}. Is it running?") from error
+    try:
+        yield Fleet(url=url, engine=engine, ledger=ledger)
+    finally:
+        engine.close()
+
+
+def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
+    """Return a submission as JSON values."""
+    report, asked = unit.report, unit.submission
+    return {
+        "id": unit.id,
+        "state": unit.state.value,
+        "phase": (progress.phase if progress else "") if report is None else "",
+        "outcome": report.outcome.value if report else "",
+        "exit_code": unit.exit_code,
+        "run": report.run if report else progress.run if progress else "",
+        "branch": report.branch if report else "",
+        "commit": report.commit if report else "",
+        "pull_request": report.pull_request if report else "",
+        "problem": report.problem if report else "",
+        "cost_usd": report.cost_usd if report else progress.cost_usd if progress else 0.0,
+        "merged": progress.merged if progress else 0,
+        "tasks": progress.tasks if progress else 0,
+        "claims": progress.claims if progress else 0,
+        "worker": (progress.executor if progress else "") or unit.executor,
+        "repository": asked.repository,
+        "base": asked.base,
+        "title": asked.title,
+        "labels": list(asked.labels),
+        "priority": asked.priority,
+        "pool": asked.pool,
+        "budget_usd": asked.budget_usd,
+        "submitted_at": unit.submitted_at,
+    }
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")

@@ -1,0 +1,79 @@
+"""`sq fleet worker`: work on what is submitted."""
+
+import click
+
+from orchestrator.cli.fleet.opened import database_url, fleet_root, shown_url
+from orchestrator.views.screen import say
+from state.errors import UsageError
+
+_LOCAL = ("*",)
+
+
+@click.command("worker", short_help="Work on what is submitted, until a signal.")
+@click.option("--places", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at the same time.")
+@click.option("--label", "labels", multiple=True, metavar="NAME", help="What this host has. Repeatable.")
+@click.option("--drain", "until_empty", is_flag=True, help="End when nothing is left to do.")
+@click.option("--name", default="", metavar="NAME", help="The name in lists (default: that of the host).")
+@click.option(
+    "--repository",
+    "repositories",
+    multiple=True,
+    metavar="PATTERN",
+    help="Work on these repositories alone (https://host/team/*). Needed with PostgreSQL. Repeatable.",
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["whole", "commands", "auto", "off"]),
+    default="whole",
+    show_default=True,
+    help="The sandbox of all runs here. No submission can change it.",
+)
+@click.option("--trust-settings", is_flag=True, help="A repository's sq.toml may open the sandbox.")
+@click.option("--most", type=click.FloatRange(min=0), metavar="USD", help="The largest budget of a run here.")
+@click.option(
+    "--checkpoint", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds between checkpoints."
+)
+def worker(
+    places: int,
+    labels: tuple[str, ...],
+    until_empty: bool,
+    name: str,
+    repositories: tuple[str, ...],
+    sandbox: str,
+    trust_settings: bool,
+    most: float | None,
+    checkpoint: float,
+) -> int:
+    """Claim submissions and work on them, until SIGTERM or Ctrl-C.
+
+    Then runs are put down, pushed and given back within a minute, and another worker goes on with them. The API key
+    and the rights of git are this host's: they are in its environment, and in no submission.
+    """
+    url = database_url()
+    is_local = url.startswith("sqlite")
+    if not (repositories or is_local):
+        raise UsageError(
+            "with a database that others use, name the repositories that this worker works on: "
+            "--repository 'https://github.com/TEAM/*' (or '*' for all)"
+        )
+    import sqlalchemy as sa
+
+    from orchestrator.cli.version import sq_version
+    from orchestrator.fleet.policy import WorkerPolicy
+    from orchestrator.fleet.worker import Worker, WorkerWish
+
+    wish = WorkerWish(
+        policy=WorkerPolicy(
+            repositories=repositories or _LOCAL, sandbox=sandbox, trusts_settings=trust_settings, most_usd=most
+        ),
+        places=places,
+        labels=labels,
+        name=name,
+        until_empty=until_empty,
+        checkpoint_s=checkpoint,
+    )
+    try:
+        made = Worker(url, fleet_root(), wish, sq_version(), say)
+    except sa.exc.SQLAlchemyError as error:
+        raise UsageError(f"the database {shown_url(url)} does not answer: {type(error).__name__}") from error
+    return made.run()

@@ -1,0 +1,185 @@
+"""Which workers are gone: a lock each, which its death frees, and a heart that stands still when its host hangs.
+
+Each worker looks after its neighbours in the order of their ids, so that the load does not grow with the square of the
+fleet. Nobody's clock is compared with another's: a heart stands still if the watcher saw no beat for `STALE_S` of its
+own time.
+"""
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy as sa
+import structlog
+
+from orchestrator.fleet.ledger import EVICTED, Ledger, WorkerRow
+
+log = structlog.get_logger(__name__)
+
+BEAT_S = 10.0
+STALE_S = 3 * BEAT_S
+LOOK_S = 0.5
+NEIGHBOURS = 3
+_QUIET_S = 15.0  # after the database was away: the others come back meanwhile
+_SLEPT_S = 20.0  # between two looks: this host was stopped
+
+
+class FileLocks:
+    """Locks on one host, for SQLite: the kernel frees them when their process dies."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self._held: dict[str, int] = {}
+
+    def take(self, name: str) -> bool:
+        """Take a lock. False: another process holds it."""
+        if name in self._held:
+            return True
+        file = os.open(self._folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._held[name] = file
+        return True
+
+    def give(self, name: str) -> None:
+        """Free a lock for good."""
+        if (file := self._held.pop(name, None)) is not None:
+            (self._folder / name).unlink(missing_ok=True)
+            os.close(file)
+
+
+class SessionLocks:
+    """Locks in PostgreSQL, on a connection of their own: the server frees them when it ends."""
+
+    def __init__(self, database: sa.Engine) -> None:
+        self._database = database
+        self._connection: sa.Connection | None = None
+        self._held: set[str] = set()
+
+    def take(self, name: str) -> bool:
+        """Take a lock. False: another process holds it.
+
+        Raises:
+            sqlalchemy.exc.SQLAlchemyError: the connection is lost, and with it all locks.
+        """
+        if name not in self._held and self._call("pg_try_advisory_lock", name):
+            self._held.add(name)
+        return name in self._held
+
+    def give(self, name: str) -> None:
+        """Free a lock."""
+        if name in self._held:
+            self._held.remove(name)
+            self._call("pg_advisory_unlock", name)
+
+    def _call(self, function: str, name: str) -> object:
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        try:
+            if self._connection is None:
+                self._connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+            return self._connection.execute(sa.text(f"SELECT {function}(:n)"), {"n": number}).scalar()
+        except sa.exc.SQLAlchemyError:
+            self._held.clear()
+            if self._connection is not None:
+                self._connection.invalidate()
+                self._connection.close()
+                self._connection = None
+            raise
+
+
+class Liveness:
+    """Shows that this worker lives, and takes over from those that do not."""
+
+    def __init__(
+        self,
+        worker: WorkerRow,
+        ledger: Ledger,
+        locks: FileLocks | SessionLocks,
+        *,
+        take_over: Callable[[str, str], None],
+        lost: Callable[[], None],
+    ) -> None:
+        """Prepare to watch.
+
+        Args:
+            worker: this one.
+            ledger: where hearts beat.
+            locks: of this database.
+            take_over: puts the work of a worker back into its queue. Gets its id, and why.
+            lost: called as soon as another worker has taken over from this one.
+        """
+        self._me, self._ledger, self._locks = worker, ledger, locks
+        self._take_over, self._lost = take_over, lost
+        self._seen: dict[str, tuple[int, float]] = {}  # by worker: its beats, and since when
+        self._stop = threading.Event()
+        self._beaten_at = self._quiet_until = float("-inf")
+        self._thread = threading.Thread(target=self._watch, name="liveness", daemon=True)
+
+    def begin(self) -> None:
+        """Take this worker's lock, write it down, and watch from now on."""
+        self._locks.take(self._me.executor)
+        self._ledger.enter(self._me)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._stop.set()
+        self._thread.join()
+
+    def end(self) -> None:
+        """Watch no more, and forget this worker, which has given back its work."""
+        self.stop()
+        self._ledger.leave(self._me.executor)
+        self._locks.give(self._me.executor)
+
+    def _watch(self) -> None:
+        before = time.monotonic()
+        while not self._stop.wait(LOOK_S):
+            now = time.monotonic()
+            try:
+                self._look(now, slept=now - before > _SLEPT_S)
+            except sa.exc.SQLAlchemyError as error:
+                log.warning("fleet.database.away", error=type(error).__name__)
+                self._quiet_until = time.monotonic() + _QUIET_S
+            before = now
+
+    def _look(self, now: float, *, slept: bool) -> None:
+        """Beat if it is time, first of all after a stop, and look after the others."""
+        if slept or now - self._beaten_at >= BEAT_S:
+            if not self._ledger.beat(self._me.executor):
+                self._stop.set()
+                self._lost()
+                return
+            self._beaten_at = now
+        if slept:
+            self._seen.clear()
+        self._locks.take(self._me.executor)  # again, if the connection was lost
+        if now < self._quiet_until:
+            self._seen.clear()
+            return
+        for other in self._ledger.neighbours(self._me.executor, NEIGHBOURS):
+            self._look_after(other, now)
+
+    def _look_after(self, other: WorkerRow, now: float) -> None:
+        beats, since = self._seen.get(other.executor, (-1, now))
+        if beats != other.beats:
+            since = now
+        self._seen[other.executor] = (other.beats, since)
+        if self._locks.take(other.executor):  # nobody holds it, so it is dead
+            try:
+                self._take_over(other.executor, "its process is gone")
+                self._ledger.leave(other.executor)
+            finally:
+                self._locks.give(other.executor)
+        elif now - since >= STALE_S:
+            if other.state == EVICTED or self._ledger.evict(other.executor, other.beats):
+                self._take_over(other.executor, f"its heart stood still for {STALE_S:.0f} s")
+            self._seen[other.executor] = (other.beats, now)

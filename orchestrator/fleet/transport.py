@@ -1,0 +1,246 @@
+"""Commits between a worker and the server of a repository. Git is the only way that work takes.
+
+Below `refs/sq-fleet/ID/` a submission has `spec`, what was submitted, and `journal`, the newest checkpoint of its run.
+Each push moves `journal` from the commit that this worker has put there, together with everything else or not at all,
+so that a worker whose work was taken over pushes nothing.
+"""
+
+import fcntl
+import hashlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.git.command import git_environment
+from state.errors import GitError, SqError
+
+REFS = "refs/sq-fleet"
+_DEADLINE_S, _TRANSFER_S = 120.0, 1800.0
+_PAUSES_S = (0.2, 1, 3, 10, 30)  # between tries to reach a server. The last one repeats
+_REFUSALS = 3  # of a push that the server could take, before it counts as final
+_SETTINGS = ("core.hooksPath=/dev/null", "gc.auto=0", "commit.gpgSign=false", "advice.pushUpdateRejected=false")
+_EPOCH = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
+
+
+class ClaimLostError(SqError):
+    """Another worker has taken over this run: nothing more of it is pushed from here."""
+
+
+class RemoteAwayError(SqError):
+    """The git server does not answer."""
+
+
+def journal_ref(id_: str) -> str:
+    """Return the ref of the checkpoints of a submission's run."""
+    return f"{REFS}/{id_}/journal"
+
+
+def spec_ref(id_: str) -> str:
+    """Return the ref of what was submitted."""
+    return f"{REFS}/{id_}/spec"
+
+
+def run_git(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    deadline_s: float = _DEADLINE_S,
+) -> bytes:
+    """Run `git -C folder …` and return its standard output.
+
+    Raises:
+        GitError: it failed, or was killed with all it had started at its deadline.
+    """
+    settings = [word for one in _SETTINGS for word in ("-c", one)]
+    process = subprocess.Popen(
+        ["git", "-C", str(folder), *settings, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=git_environment(more),
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(stdin, timeout=deadline_s)
+    except BaseException as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise GitError(f"git {arguments[0]} took longer than {deadline_s:.0f} s") from error
+        raise
+    if process.returncode:
+        raise GitError(f"git {arguments[0]} failed: {(err or out).decode(errors='replace').strip()}")
+    return out
+
+
+def git_line(folder: Path, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> str:
+    """As `run_git`, for output that is one name."""
+    return run_git(folder, *arguments, stdin=stdin, more=more).decode().strip()
+
+
+def commit_of(folder: Path, tree: str, parents: Sequence[str], message: str) -> str:
+    """Make a commit whose name follows from its content alone, and return its name."""
+    named = [word for one in parents for word in ("-p", one)]
+    return git_line(folder, "commit-tree", tree, *named, "-m", message, more=_EPOCH)
+
+
+class GitServer:
+    """The server of one repository, reached from a folder with a git repository."""
+
+    def __init__(self, url: str, *, patience_s: float = 600.0, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Prepare.
+
+        Args:
+            url: of the repository.
+            patience_s: how long a server that does not answer is waited for.
+            stopped: whether nobody waits for an answer any more.
+        """
+        self.url = url
+        self._patience_s, self._stopped = patience_s, stopped
+
+    def refs(self, *patterns: str) -> dict[str, str]:
+        """Return the refs that fit, with what they name.
+
+        Raises:
+            RemoteAwayError: the server does not answer.
+        """
+        words = ("ls-remote", "--refs", self.url, *patterns)
+        out = self._patiently(lambda: run_git(Path("/"), *words, deadline_s=_DEADLINE_S))
+        lines = (line.split("\t") for line in out.decode().splitlines())
+        return {name: commit for commit, name in lines}
+
+    def fetch(self, folder: Path, *refspecs: str) -> None:
+        """Fetch refs. One that is not there is an error.
+
+        Raises:
+            RemoteAwayError: the server does not answer, or lacks one.
+        """
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--force", self.url, *refspecs)
+        self._patiently(lambda: run_git(folder, *words, deadline_s=_TRANSFER_S))
+
+    def push(self, folder: Path, moves: Sequence[tuple[str, str, str]]) -> None:
+        """Move refs, all or none: each as its name, the commit that it has ("": it is new), and its new commit.
+
+        Raises:
+            ClaimLostError: the first one has another commit: somebody else has taken over.
+            RemoteAwayError: the server does not answer.
+            GitError: it answers, and refuses.
+        """
+        leases = [f"--force-with-lease={ref}:{old}" for ref, old, _ in moves]
+        specs = [f"{new}:{ref}" for ref, _, new in moves]
+        words = ("push", "--quiet", "--atomic", "--no-follow-tags", *leases, self.url, *specs)
+        ref, old, new = moves[0]
+        for refusals in range(1, _REFUSALS + 1):
+            try:
+                run_git(folder, *words, deadline_s=_TRANSFER_S)
+            except GitError as error:
+                found = self.refs(ref).get(ref, "")
+                if found == new:  # it was cut off after the server had taken it
+                    return
+                if found != old:
+                    raise ClaimLostError(f"{ref} was moved by another worker") from error
+                if refusals == _REFUSALS:
+                    raise
+                time.sleep(_PAUSES_S[refusals])
+            else:
+                return
+
+    def _patiently(self, act: Callable[[], bytes]) -> bytes:
+        until = time.monotonic() + self._patience_s
+        for number in range(1_000_000):
+            try:
+                return act()
+            except GitError as error:
+                pause = _PAUSES_S[min(number, len(_PAUSES_S) - 1)]
+                if self._stopped() or time.monotonic() + pause > until:
+                    raise RemoteAwayError(f"{self.url} does not answer, or refuses: {error}") from error
+                time.sleep(pause)
+        raise AssertionError
+
+
+# --- what is submitted ------------------------------------------------------------------------------------------
+
+
+def offer(remote: GitServer, id_: str, files: Mapping[str, bytes], scratch: Path) -> None:
+    """Push what a submission consists of. Several may do this at once: it is the same commit.
+
+    `scratch`: a new folder.
+    """
+    git_line(scratch, "init", "--quiet", "--bare", ".")
+    commit = commit_of(scratch, _tree_of(scratch, files), (), "A submission to a fleet of sq's")
+    ref = spec_ref(id_)
+    if remote.refs(ref).get(ref) != commit:
+        try:
+            remote.push(scratch, [(ref, "", commit)])
+        except (ClaimLostError, GitError):
+            if remote.refs(ref).get(ref) != commit:
+                raise
+
+
+def content_hash(files: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 of files and their names."""
+    parts = (f"{name}\0{len(data)}\0".encode() + data for name, data in sorted(files.items()))
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _tree_of(folder: Path, files: Mapping[str, bytes]) -> str:
+    lines = [
+        f"100644 blob {git_line(folder, 'hash-object', '-w', '--stdin', stdin=data)}\t{name}\n"
+        for name, data in sorted(files.items())
+    ]
+    return git_line(folder, "mktree", stdin="".join(lines).encode())
+
+
+def files_at(folder: Path, commit: str) -> dict[str, bytes]:
+    """Return the files of a commit, by their paths."""
+    listed = run_git(folder, "ls-tree", "-r", "-z", commit).decode().split("\0")
+    found = [(name, meta.split(" ")[2]) for meta, _, name in (line.partition("\t") for line in listed if line)]
+    wanted = "".join(f"{blob}\n" for _, blob in found)
+    out, at, files = run_git(folder, "cat-file", "--batch", stdin=wanted.encode()), 0, dict[str, bytes]()
+    for name, _ in found:
+        end = out.index(b"\n", at)
+        size = int(out[at:end].split()[2])
+        files[name] = out[end + 1 : end + 1 + size]
+        at = end + 2 + size
+    return files
+
+
+# --- a copy of the repository -----------------------------------------------------------------------------------
+
+
+def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: str) -> None:
+    """Make a checkout of the repository at a commit, through a mirror that all runs on this host share.
+
+    The mirror is complete: sq compares objects with git's lazy fetching off, because an agent must not make it
+    reach out, so a partial clone would lack what is compared.
+    """
+    mirror = mirrors / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
+    mirror.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(mirror.with_suffix(".lock")):
+        if not (mirror / "HEAD").exists():
+            git_line(mirror, "init", "--quiet", "--bare", ".")
+        remote.fetch(mirror, "+refs/heads/*:refs/heads/*")
+        try:
+            git_line(mirror, "cat-file", "-e", f"{base}^{{commit}}")
+        except GitError:  # the branch was moved since it was submitted
+            remote.fetch(mirror, base)
+        git_line(mirror, "update-ref", f"refs/heads/sq-base/{base}", base)
+        words = ("clone", "--quiet", "--no-checkout", "--no-tags", "--origin", "origin", "--single-branch")
+        run_git(mirror, *words, f"--branch=sq-base/{base}", str(mirror), str(folder), deadline_s=_TRANSFER_S)
+    git_line(folder, "checkout", "--quiet", "--no-track", "-B", branch, base)
+    for ref in (f"refs/heads/sq-base/{base}", f"refs/remotes/origin/sq-base/{base}"):
+        git_line(folder, "update-ref", "-d", ref)
+    git_line(folder, "remote", "set-url", "origin", remote.url)
+    git_line(folder, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
