@@ -121,11 +121,21 @@ class Checkpoints:
 
     def claim(self, message: str) -> str:
         """Return a checkpoint that changes nothing of the last one: whoever pushes it has the run."""
-        tree = git_line(self.place.repository, "rev-parse", f"{self.last}^{{tree}}") if self.last else self._tree()
+        tree = (
+            git_line(self.place.repository, "rev-parse", f"{self.last}^{{tree}}")
+            if self.last
+            else self._tree()
+        )
         return commit_of(self.place.repository, tree, [self.last] if self.last else [], message)
 
     def _refs(self) -> dict[str, str]:
-        words = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/sq", "refs/sq-rescue")
+        words = (
+            "for-each-ref",
+            "--format=%(objectname) %(refname)",
+            "refs/heads",
+            "refs/sq",
+            "refs/sq-rescue",
+        )
         lines = run_git(self.place.repository, *words).decode().splitlines()
         found = {name: commit for commit, name in (line.split(" ") for line in lines)}
         found.pop(f"refs/heads/{self.branch}", None)
@@ -147,7 +157,9 @@ class Checkpoints:
             for file in folder.glob(pattern):
                 about = file.stat()
                 if self._known.get(file) != (about.st_size, about.st_mtime_ns) and file.is_file():
-                    text = "\n".join(map(self._redacted, file.read_text("utf-8", errors="replace").split("\n")))
+                    text = "\n".join(
+                        map(self._redacted, file.read_text("utf-8", errors="replace").split("\n"))
+                    )
                     self._add(f"{_FILES}/{file.relative_to(folder)}", text.encode())
                     self._known[file] = (about.st_size, about.st_mtime_ns)
 
@@ -179,7 +191,16 @@ class Checkpoints:
     def _refuse_secrets(self, commit: str) -> None:
         if commit in self._clean:
             return
-        words = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--text", self.base, commit)
+        words = (
+            "diff",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--unified=0",
+            "--text",
+            self.base,
+            commit,
+        )
         changed = run_git(self.place.repository, *words, "--").decode(errors="replace")
         added = "\n".join(line for line in changed.splitlines() if line.startswith("+"))
         if self.redact.known(added) != added:
@@ -220,7 +241,7 @@ class Checkpoints:
         for path, (head, _, unfinished) in facts["unfinished"].items():
             self._restore_worktree(self.place.root / path, head, unfinished)
         self._seq = max((row[0] for row in rows_after(folder, 0)), default=0)
-        return folder.name
+        return str(facts["run"])
 
     def _restore_worktree(self, worktree: Path, head: str, unfinished: str) -> None:
         name = head.removeprefix("refs/heads/")

@@ -214,7 +214,7 @@ class DbosEngine:
         DBOS keeps one number for all workers in the queue's row, and reads the row before each claim. There is no
         public way to say another, so the row that it reads is changed on its way (`test_port.py` notices if not).
         """
-        database = self._runtime._sys_db  # type: ignore[union-attr]  # noqa: SLF001
+        database: Any = self._runtime._sys_db if self._runtime else None  # noqa: SLF001
         read = database.get_queue
 
         def get_queue(name: str, **more: Any) -> dbos.Queue | None:  # noqa: ANN401  as DBOS has it

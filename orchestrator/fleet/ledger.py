@@ -123,9 +123,7 @@ class Ledger:
         """Let a worker that hangs know that it has lost its work. True for one caller, if its heart stood still."""
         with self._database.begin() as connection:
             still = (_WORKERS.c.executor == executor, _WORKERS.c.beats == beats, _WORKERS.c.state != EVICTED)
-            return bool(
-                connection.execute(_WORKERS.update().where(*still).values(state=EVICTED)).rowcount
-            )
+            return bool(connection.execute(_WORKERS.update().where(*still).values(state=EVICTED)).rowcount)
 
     def leave(self, executor: str) -> None:
         """Forget a worker."""
@@ -161,9 +159,7 @@ class Ledger:
         with self._database.begin() as connection:
             query = sa.select(_PROGRESS)
             rows = connection.execute(query.where(_PROGRESS.c.id.in_(ids)) if ids else query).mappings()
-            return {
-                row["id"]: Progress(**{name: row[name] for name in row if name != "id"}) for row in rows
-            }
+            return {row["id"]: Progress(**{name: row[name] for name in row if name != "id"}) for row in rows}
 
     # --- budgets ------------------------------------------------------------------------------------------------
 
@@ -180,7 +176,9 @@ class Ledger:
             limits = {row.name: row.limit_usd for row in connection.execute(sa.select(_POOLS))}
             sums = connection.execute(
                 sa.select(
-                    _RESERVED.c.pool, sa.func.sum(_RESERVED.c.reserved_usd), sa.func.sum(_RESERVED.c.spent_usd)
+                    _RESERVED.c.pool,
+                    sa.func.sum(_RESERVED.c.reserved_usd),
+                    sa.func.sum(_RESERVED.c.spent_usd),
                 ).group_by(_RESERVED.c.pool)
             )
             used = {pool: (reserved, spent) for pool, reserved, spent in sums}

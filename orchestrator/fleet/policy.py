@@ -54,4 +54,8 @@ def widening(configuration: bytes) -> list[str]:
     dotted = {key for key in table if not isinstance(table[key], dict)} | {
         f"{key}.{inner}" for key, value in table.items() if isinstance(value, dict) for inner in value
     }
-    return sorted(one for one in dotted | set(table) if any(one == bad or one.startswith(f"{bad}.") for bad in _WIDENING))
+    return sorted(
+        one
+        for one in dotted | set(table)
+        if any(one == bad or one.startswith(f"{bad}.") for bad in _WIDENING)
+    )

@@ -22,7 +22,12 @@ REFS = "refs/sq-fleet"
 _DEADLINE_S, _TRANSFER_S = 120.0, 1800.0
 _PAUSES_S = (0.2, 1, 3, 10, 30)  # between tries to reach a server. The last one repeats
 _REFUSALS = 3  # of a push that the server could take, before it counts as final
-_SETTINGS = ("core.hooksPath=/dev/null", "gc.auto=0", "commit.gpgSign=false", "advice.pushUpdateRejected=false")
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "gc.auto=0",
+    "commit.gpgSign=false",
+    "advice.pushUpdateRejected=false",
+)
 _EPOCH = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
 
 
@@ -92,7 +97,9 @@ def commit_of(folder: Path, tree: str, parents: Sequence[str], message: str) -> 
 class GitServer:
     """The server of one repository, reached from a folder with a git repository."""
 
-    def __init__(self, url: str, *, patience_s: float = 600.0, stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, url: str, *, patience_s: float = 600.0, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
         """Prepare.
 
         Args:
@@ -199,7 +206,9 @@ def _tree_of(folder: Path, files: Mapping[str, bytes]) -> str:
 def files_at(folder: Path, commit: str) -> dict[str, bytes]:
     """Return the files of a commit, by their paths."""
     listed = run_git(folder, "ls-tree", "-r", "-z", commit).decode().split("\0")
-    found = [(name, meta.split(" ")[2]) for meta, _, name in (line.partition("\t") for line in listed if line)]
+    found = [
+        (name, meta.split(" ")[2]) for meta, _, name in (line.partition("\t") for line in listed if line)
+    ]
     wanted = "".join(f"{blob}\n" for _, blob in found)
     out, at, files = run_git(folder, "cat-file", "--batch", stdin=wanted.encode()), 0, dict[str, bytes]()
     for name, _ in found:

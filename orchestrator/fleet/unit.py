@@ -56,7 +56,9 @@ _STARTS = 3  # of sq for one claim, if something kills it
 _GRACE_S = 45.0  # for a run to store its state, after which its process tree is killed
 _PATIENCE_S = 600.0
 _SAVED = 3600.0  # how long finished work waits for a git server
+_LONGEST = 600  # characters of a cause
 _OUTCOMES = {code: outcome for outcome, code in EXIT_CODES.items()}
+OWN_PROGRAM = (sys.executable, "-I", sys.argv[0])  # sq, as this process was started
 _NOT_FOR_RUNS = ("SQ_FLEET_DATABASE",)
 
 
@@ -75,7 +77,7 @@ class Host:
     engine: Engine
     ledger: Ledger
     containment: Containment
-    sq: tuple[str, ...] = (sys.executable, "-I", sys.argv[0])
+    sq: tuple[str, ...]
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     checkpoint_s: float = CHECKPOINT_S
     draining: threading.Event = field(default_factory=threading.Event)
@@ -222,7 +224,8 @@ class Attempt:
         raise SqError(f"sq was killed {_STARTS} times (exit code {code}). {self._words()}")
 
     def _command(self) -> list[str]:
-        folder, options = self._place.run_folder, ["--state-dir", str(self._place.state), "--quiet", "--plain"]
+        folder = self._place.run_folder
+        options = ["--state-dir", str(self._place.state), "--quiet", "--plain"]
         sandbox = ["--sandbox", self._host.policy.sandbox]
         if folder:
             return ["resume", folder.name, *options, *sandbox]
@@ -267,8 +270,10 @@ class Attempt:
             if now > killed_at:
                 child.terminate()
             grown = self._look()
-            if self._place.run_folder and not self._signalled and (
-                grown or now - saved_at > self._host.checkpoint_s or not self._checkpoints.has_run
+            if (
+                self._place.run_folder
+                and not self._signalled
+                and (grown or now - saved_at > self._host.checkpoint_s or not self._checkpoints.has_run)
             ):
                 self._save()
                 saved_at = now
@@ -350,11 +355,11 @@ class Attempt:
             raise MovedError("put down")
         branch = f"refs/heads/sq/{view.started.run_id}" if view and view.started else ""
         self._save_at_last("The end" if ended else "Stopped", branch)
-        outcome, problem = _OUTCOMES.get(code, Outcome.FAILED), ""
-        if self._overtime and not ended:
+        outcome, problem = _OUTCOMES.get(code, Outcome.FAILED), self._words() if code else ""
+        if view and view.ended:
+            outcome, problem = view.ended.outcome, self._checkpoints.redact(view.ended.cause)[:_LONGEST]
+        elif self._overtime:
             outcome, problem = Outcome.LIMIT, f"the deadline of {self._asked.deadline_s:.0f} s has passed"
-        elif outcome is not Outcome.COMPLETE:
-            problem = self._words()
         report = self._report(outcome, problem)
         remove(self._place)
         return report
@@ -372,7 +377,9 @@ class Attempt:
             new = git_line(folder, "rev-parse", "--verify", "--quiet", branch) if branch else ""
             if new and new != self._asked.base:
                 moves.append((branch, self._remote.refs(branch).get(branch, ""), new))
-        GitServer(self._asked.repository, patience_s=_SAVED, stopped=self._host.lost.is_set).push(folder, moves)
+        GitServer(self._asked.repository, patience_s=_SAVED, stopped=self._host.lost.is_set).push(
+            folder, moves
+        )
         self._pushed = commit
 
     def _report(self, outcome: Outcome, problem: str) -> Report:
@@ -381,7 +388,9 @@ class Attempt:
         commit = ""
         if run:
             with suppress(GitError):
-                found = git_line(self._place.repository, "rev-parse", "--verify", "--quiet", f"refs/heads/sq/{run}")
+                found = git_line(
+                    self._place.repository, "rev-parse", "--verify", "--quiet", f"refs/heads/sq/{run}"
+                )
                 commit = found if found != self._asked.base else ""
         return Report(
             outcome=outcome,
@@ -409,13 +418,17 @@ class Attempt:
             check=False,
         )
         said = (done.stdout or done.stderr).strip().splitlines()
-        return said[0].rpartition(": ")[2] if said and not done.returncode else f"none: {' '.join(said)[-300:]}"
+        return (
+            said[0].rpartition(": ")[2] if said and not done.returncode else f"none: {' '.join(said)[-300:]}"
+        )
 
     def _words(self) -> str:
         """Return the last lines that sq printed, without secrets."""
         with suppress(OSError):
-            lines = (self._place.root / "sq.out").read_text("utf-8", errors="replace").strip().splitlines()[-3:]
-            return self._checkpoints.redact(" | ".join(lines))[-600:]
+            lines = (
+                (self._place.root / "sq.out").read_text("utf-8", errors="replace").strip().splitlines()[-3:]
+            )
+            return self._checkpoints.redact(" | ".join(lines))[-_LONGEST:]
         return ""
 
 

@@ -21,7 +21,7 @@ from orchestrator.fleet.liveness import FileLocks, Liveness, SessionLocks
 from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.records import PROTOCOL, Report, Submission, UnitState
 from orchestrator.fleet.transport import ClaimLostError
-from orchestrator.fleet.unit import CHECKPOINT_S, STEPS, Act, Host, MovedError
+from orchestrator.fleet.unit import CHECKPOINT_S, OWN_PROGRAM, STEPS, Act, Host, MovedError
 from state.errors import UsageError
 from state.outcome import Outcome
 
@@ -81,7 +81,7 @@ class Worker:
             containment=detect_containment(wish.environ),
             environ=wish.environ,
             checkpoint_s=wish.checkpoint_s,
-            **({"sq": wish.sq} if wish.sq else {}),
+            sq=wish.sq or OWN_PROGRAM,
         )
         row = WorkerRow(
             executor=executor,
@@ -91,8 +91,9 @@ class Worker:
             labels=",".join(wish.labels),
             version=f"{version} (protocol {wish.protocol})",
         )
-        watching = {"take_over": self._take_over, "lost": self._end_at_once}
-        self._liveness = Liveness(row, self._ledger, self._locks, **watching)
+        self._liveness = Liveness(
+            row, self._ledger, self._locks, take_over=self._take_over, lost=self._end_at_once
+        )
         self._active: set[str] = set()
         self._put_down: set[str] = set()
         self._stop = threading.Event()
@@ -104,7 +105,9 @@ class Worker:
         self._liveness.begin()
         steps = [(name, self._patiently(name, act)) for name, act in STEPS]
         self._engine.serve(steps, places=self._wish.places, labels=self._wish.labels)
-        self._say(f"worker {self._host.executor}: {self._wish.places} places, labels {self._wish.labels or 'none'}")
+        self._say(
+            f"worker {self._host.executor}: {self._wish.places} places, labels {self._wish.labels or 'none'}"
+        )
         empty_since = float("inf")
         while not self._stop.wait(_TICK_S):
             if self._wish.until_empty:
@@ -120,7 +123,9 @@ class Worker:
             return False
         waiting = {UnitState.QUEUED, UnitState.WORKING}
         mine = set(self._wish.labels)
-        return not any(one.state in waiting and set(one.submission.labels) <= mine for one in self._engine.units())
+        return not any(
+            one.state in waiting and set(one.submission.labels) <= mine for one in self._engine.units()
+        )
 
     # --- the steps ----------------------------------------------------------------------------------------------
 

@@ -10,16 +10,19 @@ from state.errors import JournalError
 from state.journal.codec import NO_MESSAGE
 from state.journal.store import Journal, journal_file
 
+_COLUMNS = "seq, at, name, version, body"
 Row = tuple[int, str, str, int, str]
 
 
 def rows_after(run_folder: Path, seq: int) -> list[Row]:
-    """Return the rows after `seq` of a journal that another process may be writing: `(seq, at, name, version, body)`.
+    """Return the rows after `seq` of a journal, which another process may be writing.
+
+    A row is `(seq, at, name, version, body)`.
 
     Raises:
         JournalError: it cannot be read.
     """
-    return _asked(run_folder, "SELECT seq, at, name, version, body FROM events WHERE seq > ? ORDER BY seq", seq)
+    return _asked(run_folder, f"SELECT {_COLUMNS} FROM events WHERE seq > ? ORDER BY seq", seq)  # noqa: S608
 
 
 def last_decision(run_folder: Path) -> int:
@@ -28,7 +31,7 @@ def last_decision(run_folder: Path) -> int:
     Raises:
         JournalError: the journal cannot be read.
     """
-    rows = _asked(run_folder, f"SELECT max(seq) FROM events WHERE seq > ? AND {NO_MESSAGE}", 0)
+    rows = _asked(run_folder, f"SELECT max(seq) FROM events WHERE seq > ? AND {NO_MESSAGE}", 0)  # noqa: S608
     return int(rows[0][0] or 0)
 
 
@@ -44,8 +47,11 @@ def rows_in(lines: bytes) -> list[Row]:
         JournalError: they are none.
     """
     try:
-        return [(int(row[0]), *map(str, row[1:3]), int(row[3]), str(row[4])) for row in map(json.loads, lines.splitlines())]
-    except (ValueError, IndexError, KeyError, TypeError) as error:
+        return [
+            (int(seq), str(at), str(name), int(version), str(body))
+            for seq, at, name, version, body in map(json.loads, lines.splitlines())
+        ]
+    except (ValueError, TypeError) as error:
         raise JournalError(f"the checkpoint of a journal is damaged: {error}") from error
 
 
@@ -57,13 +63,14 @@ def add_rows(run_folder: Path, rows: Iterable[Row]) -> None:
     """
     with Journal(run_folder), closing(sqlite3.connect(journal_file(run_folder), isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
-        db.executemany("INSERT OR IGNORE INTO events (seq, at, name, version, body) VALUES (?, ?, ?, ?, ?)", rows)
+        db.executemany(f"INSERT OR IGNORE INTO events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
         db.execute("COMMIT")
 
 
 def _asked(run_folder: Path, query: str, seq: int) -> list[Row]:
     try:
-        with closing(sqlite3.connect(f"{journal_file(run_folder).absolute().as_uri()}?mode=ro", uri=True)) as db:
+        address = f"{journal_file(run_folder).absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as db:
             rows: list[Row] = db.execute(query, (seq,)).fetchall()
             return rows
     except sqlite3.OperationalError as error:

@@ -18,7 +18,9 @@ def cancel(submission: str, as_json: bool) -> int:
     with opened() as fleet:
         unit = fleet.find(submission)
         if not fleet.engine.cancel(unit.id):
-            raise UsageError(f"{unit.id} has ended already: {unit.report.outcome if unit.report else unit.state}")
+            raise UsageError(
+                f"{unit.id} has ended already: {unit.report.outcome if unit.report else unit.state}"
+            )
     _told({"id": unit.id, "state": "cancelled"}, f"{unit.id} is cancelled", as_json=as_json)
     return 0
 
@@ -56,7 +58,11 @@ def budget(pool: str | None, usd: str | None, as_json: bool) -> int:
         f"${one.spent_usd:.2f} spent, ${one.reserved_usd:.2f} reserved"
         for one in pools
     ]
-    _told({"pools": rows}, *(lines or ["no budget is set or used. Set one with `sq fleet budget POOL USD`"]), as_json=as_json)
+    _told(
+        {"pools": rows},
+        *(lines or ["no budget is set or used. Set one with `sq fleet budget POOL USD`"]),
+        as_json=as_json,
+    )
     return 0
 
 
@@ -66,12 +72,16 @@ def _dollars(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise click.BadParameter(f"{text!r} is no amount. Write dollars, such as 250, or none", param_hint="USD")
+        raise click.BadParameter(
+            f"{text!r} is no amount. Write dollars, such as 250, or none", param_hint="USD"
+        )
     return value
 
 
 @click.command("limits", short_help="Show or set how much runs at once.")
-@click.option("--repository", metavar="N", help="Runs of one repository at once, over all workers (none: no limit).")
+@click.option(
+    "--repository", metavar="N", help="Runs of one repository at once, over all workers (none: no limit)."
+)
 @click.option("--total", metavar="N", help="Runs at once, over all workers (none: no limit).")
 @click.option("--per-minute", metavar="N", help="Runs that begin within a minute (none: no limit).")
 @as_json
@@ -87,7 +97,10 @@ def limits(repository: str | None, total: str | None, per_minute: str | None, as
             found = fleet.engine.limit(replace(found, **changed))
     row = {name: getattr(found, name) for name in given}
     words = ("at once in a repository", "at once in all", "begun in a minute")
-    lines = [f"{word}: {'no limit' if row[name] is None else row[name]}" for name, word in zip(row, words, strict=True)]
+    lines = [
+        f"{word}: {'no limit' if row[name] is None else row[name]}"
+        for name, word in zip(row, words, strict=True)
+    ]
     _told(row, *lines, as_json=as_json)
     return 0
 
@@ -112,17 +125,29 @@ def doctor(as_json: bool) -> int:
     checks = [
         ("database", True, url),
         ("git", shutil.which("git") is not None, "install git"),
-        ("bubblewrap", shutil.which("bwrap") is not None, "install bubblewrap, or start workers with --sandbox"),
+        (
+            "bubblewrap",
+            shutil.which("bwrap") is not None,
+            "install bubblewrap, or start workers with --sandbox",
+        ),
         ("workers", bool(workers), f"{len(workers)} there" if workers else "start one: `sq fleet worker`"),
         *(
-            (f"label {label}", label in labels, "a worker has it" if label in labels else "no worker has it, and work waits for it")
+            (
+                f"label {label}",
+                label in labels,
+                "a worker has it" if label in labels else "no worker has it, and work waits for it",
+            )
             for label in sorted({label for one in waiting for label in one.submission.labels})
         ),
     ]
     free = shutil.disk_usage(next(one for one in (fleet_root(), *fleet_root().parents) if one.exists())).free
     checks.append(("disk", free > _LEAST_DISK, f"{free / 2**30:.1f} GiB free in {fleet_root()}"))
     rows = [{"check": name, "ok": ok, "detail": detail} for name, ok, detail in checks]
-    _told({"checks": rows}, *(f"{'ok  ' if ok else 'MISS'} {name}: {detail}" for name, ok, detail in checks), as_json=as_json)
+    _told(
+        {"checks": rows},
+        *(f"{'ok  ' if ok else 'MISS'} {name}: {detail}" for name, ok, detail in checks),
+        as_json=as_json,
+    )
     return 0 if all(ok for _, ok, _ in checks) else 1
 
 

@@ -129,4 +129,6 @@ def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
     }
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
+)

@@ -32,12 +32,14 @@ def list_all(everything: bool, as_json: bool) -> int:
     if as_json:
         say_json({"submissions": shown, "workers": [_of_worker(one) for one in workers]})
         return 0
-    say(*(_line(one) for one in shown))
-    if not shown:
-        say("nothing is submitted. Submit a spec with `sq fleet submit SPEC`")
-    say(*(f"worker {one.executor}: {one.places} places, sq {one.version}" for one in workers))
-    if not workers:
-        say("no worker is there. Start one with `sq fleet worker`")
+    say(
+        *(
+            [_line(one) for one in shown]
+            or ["nothing is submitted. Submit a spec with `sq fleet submit SPEC`"]
+        )
+    )
+    there = [f"worker {one.executor}: {one.places} places, sq {one.version}" for one in workers]
+    say(*(there or ["no worker is there. Start one with `sq fleet worker`"]))
     return 0
 
 
@@ -49,7 +51,9 @@ def _of_worker(worker: Any) -> dict[str, Any]:  # noqa: ANN401  a WorkerRow, who
 
 
 def _line(row: dict[str, Any]) -> str:
-    how = row["outcome"] or (f"{row['phase']} {row['merged']}/{row['tasks']}" if row["phase"] else row["state"])
+    how = row["outcome"] or (
+        f"{row['phase']} {row['merged']}/{row['tasks']}" if row["phase"] else row["state"]
+    )
     return f"{row['id']}  {how:<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
 
 
@@ -64,7 +68,7 @@ def show(submission: str, as_json: bool) -> int:
     if as_json:
         say_json(row)
         return 0
-    shown = {name: value for name, value in row.items() if value not in {"", None} and value != []}
+    shown = {name: value for name, value in row.items() if value not in ("", None, [])}
     say(*(f"{name + ':':<14} {value}" for name, value in shown.items()))
     if row["branch"]:
         say(f"the work:      git fetch {row['repository']} {row['branch']}")

@@ -30,12 +30,20 @@ _MOST_LABELS = 5
 @click.command("submit", short_help="Submit specs, each a run of its own.")
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC…")
 @click.option("--repository", metavar="URL", help="Where the work goes (default: the repository here).")
-@click.option("--base", metavar="BRANCH", help="The branch or commit to begin at (default: where HEAD leads).")
+@click.option(
+    "--base", metavar="BRANCH", help="The branch or commit to begin at (default: where HEAD leads)."
+)
 @click.option("--effort", default="medium", show_default=True, metavar="NAME", help="The effort of each run.")
-@click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most of each run.")
+@click.option(
+    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most of each run."
+)
 @click.option("--deadline", metavar="DURATION", help="The longest that a worker works on a run: 90m, 8h, 2d.")
-@click.option("--priority", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Lower is first.")
-@click.option("--label", "labels", multiple=True, metavar="NAME", help="Only workers that have it. Repeatable.")
+@click.option(
+    "--priority", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Lower is first."
+)
+@click.option(
+    "--label", "labels", multiple=True, metavar="NAME", help="Only workers that have it. Repeatable."
+)
 @click.option("--pool", default="default", show_default=True, metavar="NAME", help="The budget that pays.")
 @click.option("--pr", "pull_request", is_flag=True, help="Hand complete work over as a pull request.")
 @click.option("--nonce", default="", metavar="TEXT", help="Makes the same work another submission.")
@@ -162,7 +170,9 @@ def _target(given: str | None, base: str | None) -> _Target:
     if not url:
         raise UsageError("there is no repository here: name one with --repository URL")
     if _PASSWORD.match(url):
-        raise UsageError("--repository holds a password, which would lie in the database. Let git know it instead")
+        raise UsageError(
+            "--repository holds a password, which would lie in the database. Let git know it instead"
+        )
     if "://" not in url and ":" not in url.split("/")[0]:
         url = str(Path(url).absolute())
         if not Path(url).is_dir():
@@ -170,7 +180,9 @@ def _target(given: str | None, base: str | None) -> _Target:
     remote = GitServer(url, patience_s=10.0)
     try:
         head = git_line(Path("/"), "ls-remote", "--symref", url, "HEAD").splitlines()
-        branch = next((line.split()[1].removeprefix("refs/heads/") for line in head if line.startswith("ref:")), "main")
+        branch = next(
+            (line.split()[1].removeprefix("refs/heads/") for line in head if line.startswith("ref:")), "main"
+        )
         if base and _COMMIT.fullmatch(base):
             return _Target(url=url, base=base, branch=branch)
         branch = base or branch
@@ -240,7 +252,9 @@ def _seconds(given: str | None) -> float:
 
 def _checked(labels: Sequence[str]) -> tuple[str, ...]:
     if wrong := next((one for one in labels if not _LABEL.fullmatch(one)), None):
-        raise click.BadParameter(f"{wrong!r} is no label. Write small letters, digits and -", param_hint="--label")
+        raise click.BadParameter(
+            f"{wrong!r} is no label. Write small letters, digits and -", param_hint="--label"
+        )
     if len(set(labels)) > _MOST_LABELS:
         raise click.BadParameter(f"at most {_MOST_LABELS} labels", param_hint="--label")
     return tuple(sorted(set(labels)))

@@ -10,7 +10,9 @@ _LOCAL = ("*",)
 
 
 @click.command("worker", short_help="Work on what is submitted, until a signal.")
-@click.option("--places", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at the same time.")
+@click.option(
+    "--places", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at the same time."
+)
 @click.option("--label", "labels", multiple=True, metavar="NAME", help="What this host has. Repeatable.")
 @click.option("--drain", "until_empty", is_flag=True, help="End when nothing is left to do.")
 @click.option("--name", default="", metavar="NAME", help="The name in lists (default: that of the host).")
@@ -31,7 +33,11 @@ _LOCAL = ("*",)
 @click.option("--trust-settings", is_flag=True, help="A repository's sq.toml may open the sandbox.")
 @click.option("--most", type=click.FloatRange(min=0), metavar="USD", help="The largest budget of a run here.")
 @click.option(
-    "--checkpoint", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds between checkpoints."
+    "--checkpoint",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="Seconds between checkpoints.",
 )
 def worker(
     places: int,
@@ -64,7 +70,10 @@ def worker(
 
     wish = WorkerWish(
         policy=WorkerPolicy(
-            repositories=repositories or _LOCAL, sandbox=sandbox, trusts_settings=trust_settings, most_usd=most
+            repositories=repositories or _LOCAL,
+            sandbox=sandbox,
+            trusts_settings=trust_settings,
+            most_usd=most,
         ),
         places=places,
         labels=labels,
