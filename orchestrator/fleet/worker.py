@@ -3,10 +3,11 @@
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -98,8 +99,11 @@ class Worker:
         self._put_down: set[str] = set()
         self._stop = threading.Event()
 
-    def run(self) -> int:
-        """Work until a signal, or until nothing is left, and return the exit code."""
+    def run(self) -> NoReturn:
+        """Work until a signal, or until nothing is left, and end the process with exit code 0.
+
+        Steps that are put down are threads which never end, so that nothing of Python is waited for.
+        """
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._heed)
         self._liveness.begin()
@@ -116,7 +120,8 @@ class Worker:
                 if now - empty_since > _EMPTY_S:
                     break
         self._drain()
-        return 0
+        sys.stdout.flush()
+        os._exit(0)
 
     def _is_empty(self) -> bool:
         if self._active:

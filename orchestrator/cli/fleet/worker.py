@@ -85,4 +85,4 @@ def worker(
         made = Worker(url, fleet_root(), wish, sq_version(), say)
     except sa.exc.SQLAlchemyError as error:
         raise UsageError(f"the database {shown_url(url)} does not answer: {type(error).__name__}") from error
-    return made.run()
+    made.run()
