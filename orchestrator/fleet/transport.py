@@ -8,6 +8,7 @@ so that a worker whose work was taken over pushes nothing.
 import fcntl
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -28,6 +29,7 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "advice.pushUpdateRejected=false",
 )
+_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
 _EPOCH = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
 
 
@@ -37,6 +39,10 @@ class ClaimLostError(SqError):
 
 class RemoteAwayError(SqError):
     """The git server does not answer."""
+
+
+class DiskFullError(SqError):
+    """This host has no room left: another one has to go on."""
 
 
 def journal_ref(id_: str) -> str:
@@ -78,6 +84,8 @@ def run_git(
         if isinstance(error, subprocess.TimeoutExpired):
             raise GitError(f"git {arguments[0]} took longer than {deadline_s:.0f} s") from error
         raise
+    if process.returncode and _FULL.search(err):
+        raise DiskFullError(f"the disk is full: {err.decode(errors='replace').strip()[-200:]}")
     if process.returncode:
         raise GitError(f"git {arguments[0]} failed: {(err or out).decode(errors='replace').strip()}")
     return out

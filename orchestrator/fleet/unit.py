@@ -28,6 +28,7 @@ from orchestrator.fleet.port import Engine
 from orchestrator.fleet.records import Progress, Report, Submission, UnitState
 from orchestrator.fleet.transport import (
     ClaimLostError,
+    DiskFullError,
     GitServer,
     RemoteAwayError,
     clone,
@@ -51,6 +52,7 @@ log = structlog.get_logger(__name__)
 
 CHECKPOINT_S = 60.0
 _TICK_S, _LOOK_S = 0.2, 1.0
+_LEAST_DISK = 4 * 2**20  # bytes. Below, no run is worked on
 _POISONED = 3  # workers that died at a run without any progress of it
 _STARTS = 3  # of sq for one claim, if something kills it
 _GRACE_S = 45.0  # for a run to store its state, after which its process tree is killed
@@ -122,9 +124,11 @@ def work(host: Host, submission: Submission, before: dict[str, Any]) -> dict[str
         return before
     try:
         report = Attempt(host, submission).run()
-    except (MovedError, ClaimLostError):
+    except (MovedError, ClaimLostError, DiskFullError):
         raise
     except (SqError, OSError) as error:
+        if shutil.disk_usage(host.root).free < _LEAST_DISK:
+            raise DiskFullError(f"the disk is full: {error}") from error
         if host.draining.is_set() or host.lost.is_set():
             raise MovedError(str(error)) from error
         problem = host.redactor_for(Path("/"))(str(error))
@@ -160,6 +164,8 @@ class Attempt:
 
     def run(self) -> Report:
         """Fetch, work, push, and return the report."""
+        if shutil.disk_usage(self._host.root).free < _LEAST_DISK:
+            raise DiskFullError(f"the disk is full: {self._host.root}")
         standing = self._host.ledger.claim(self._asked.id, self._host.executor)
         self._place = Workplace(self._host.root / "work" / f"{self._asked.id}-{standing.claims}")
         shutil.rmtree(self._place.root, ignore_errors=True)
@@ -350,6 +356,8 @@ class Attempt:
         """Push the last checkpoint, and the work if the run has ended. Say how it ended."""
         view = self._view()
         ended = view is not None and view.ended is not None
+        if not ended and shutil.disk_usage(self._host.root).free < _LEAST_DISK:
+            raise DiskFullError(f"the disk is full, and sq ended with code {code}")
         if self._signalled == "moved" and not ended:
             self._save_at_last("Put down", "")
             raise MovedError("put down")

@@ -21,7 +21,7 @@ from orchestrator.fleet.ledger import Ledger, WorkerRow
 from orchestrator.fleet.liveness import FileLocks, Liveness, SessionLocks
 from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.records import PROTOCOL, Report, Submission, UnitState
-from orchestrator.fleet.transport import ClaimLostError
+from orchestrator.fleet.transport import ClaimLostError, DiskFullError
 from orchestrator.fleet.unit import CHECKPOINT_S, OWN_PROGRAM, STEPS, Act, Host, MovedError
 from state.errors import UsageError
 from state.outcome import Outcome
@@ -63,6 +63,7 @@ class Worker:
         name = wish.name or socket.gethostname()
         executor = f"{name}-{uuid.uuid4().hex[:12]}"  # no other process ever has it
         self._wish, self._say = wish, say
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._engine = DbosEngine(url, executor=executor, protocol=wish.protocol)
         self._ledger = Ledger(self._engine.database)
         self._locks = locks_of(url, self._engine.database)
@@ -98,9 +99,10 @@ class Worker:
         self._active: set[str] = set()
         self._put_down: set[str] = set()
         self._stop = threading.Event()
+        self._problem = ""
 
     def run(self) -> NoReturn:
-        """Work until a signal, or until nothing is left, and end the process with exit code 0.
+        """Work until a signal, or until nothing is left, and end the process.
 
         Steps that are put down are threads which never end, so that nothing of Python is waited for.
         """
@@ -121,7 +123,7 @@ class Worker:
                     break
         self._drain()
         sys.stdout.flush()
-        os._exit(0)
+        os._exit(Outcome.FAILED.exit_code if self._problem else 0)
 
     def _is_empty(self) -> bool:
         if self._active:
@@ -148,6 +150,9 @@ class Worker:
                     log.warning("fleet.database.away", error=type(error).__name__, step=name)
                     time.sleep(_AGAIN_S)
                     continue
+                except DiskFullError as error:
+                    self._end_because(str(error))
+                    self._leave(submission.id)
                 except MovedError:
                     self._leave(submission.id)
                 except ClaimLostError as error:
@@ -161,6 +166,12 @@ class Worker:
         if name == "finish":
             self._active.discard(submission.id)
             self._say(f"{submission.id} {result['outcome']} {result['run']} {result['problem']}".rstrip())
+
+    def _end_because(self, problem: str) -> None:
+        """Let the worker end: on this host each run would fail, and the next worker's may not."""
+        self._say(f"worker {self._host.executor} ends, because {problem}")
+        self._problem = problem
+        self._stop.set()
 
     def _leave(self, id_: str) -> NoReturn:
         """Let a workflow stay as it is until the process ends: another worker begins its step anew."""

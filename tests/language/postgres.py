@@ -53,11 +53,16 @@ class PostgresServer:
         command = [f"{self._bin}/psql", "--no-psqlrc", "--tuples-only", "--no-align", self.url, "-c", text]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-    def dump(self) -> str:
-        """All that lies in the database, as text."""
+    def dump(self, url: str) -> str:
+        """All that lies in a database, as text."""
         return subprocess.run(
-            [f"{self._bin}/pg_dump", self.url], capture_output=True, text=True, check=True
+            [f"{self._bin}/pg_dump", url], capture_output=True, text=True, check=True
         ).stdout
+
+    def new_database(self, name: str) -> str:
+        """The address of a new, empty database."""
+        self.query(f"CREATE DATABASE {name}")
+        return f"{self.url.rpartition('/')[0]}/{name}"
 
     def _call(self, program: str, *arguments: str) -> None:
         as_user = ["setpriv", f"--reuid={USER}", "--clear-groups", "--"] if os.geteuid() == 0 else []

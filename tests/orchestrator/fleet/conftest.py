@@ -20,9 +20,7 @@ def server() -> Iterator[PostgresServer]:
 @pytest.fixture
 def database(server: PostgresServer, request: pytest.FixtureRequest) -> str:
     """An empty database of that server."""
-    name = f"t{abs(hash(request.node.nodeid)):x}"
-    server.query(f"CREATE DATABASE {name}")
-    return server.url.rpartition("/")[0] + f"/{name}"
+    return server.new_database(f"t{abs(hash(request.node.nodeid)):x}")
 
 
 @pytest.fixture
