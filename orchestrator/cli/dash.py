@@ -41,9 +41,16 @@ _LOOPBACK = "127.0.0.1"
     metavar="NAME",
     help="A name by which browsers call this machine. Repeatable.",
 )
+@click.option("--fleet", is_flag=True, help="The runs of a fleet on all hosts, as far as they are pushed.")
 @options.state_dir
 def command(
-    run: str | None, port: int, open_: bool, host: str, allowed: tuple[str, ...], state_dir: Path | None
+    run: str | None,
+    port: int,
+    open_: bool,
+    host: str,
+    allowed: tuple[str, ...],
+    fleet: bool,
+    state_dir: Path | None,
 ) -> int:
     """Serve a page on which every run of this repository is followed live, until Ctrl-C.
 
@@ -52,11 +59,7 @@ def command(
     """
     import ipaddress
 
-    import anyio
-
     from orchestrator.views.page.serving import PageAddress
-    from orchestrator.views.page.sessions import Sessions, sessions_file
-    from state.paths import StateFolder
 
     try:
         is_loopback = ipaddress.ip_address(host).is_loopback
@@ -66,13 +69,29 @@ def command(
         raise click.UsageError(
             f"--host {host} lets other machines read your runs. Name with --allow-host how they call this one"
         )
-    state = StateFolder(options.state_folder_of(state_dir))
-    path = f"/run/{state.find(run).name}" if run else "/"
-    again = options.again(state_dir)
     place = PageAddress(host=host, port=port, allowed=allowed)
+    if not fleet:
+        _show(options.state_folder_of(state_dir), run, options.again(state_dir), place, open_=open_)
+        return 0
+    if state_dir:
+        raise click.UsageError("--fleet shows the runs of all hosts, which no --state-dir holds: leave one out")
+    from orchestrator.cli.fleet.followed import followed_runs
+
+    with followed_runs() as folder:
+        _show(folder, run, "", place, open_=open_)
+    return 0
+
+
+def _show(folder: Path, run: str | None, again: str, place: "PageAddress", *, open_: bool) -> None:
+    import anyio
+
+    from orchestrator.views.page.sessions import Sessions, sessions_file
+    from state.paths import StateFolder
+
+    state = StateFolder(folder)
+    path = f"/run/{state.find(run).name}" if run else "/"
     sessions = Sessions(sessions_file(state.root))
     anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
-    return 0
 
 
 def _ready(path: str, open_: bool, address: str) -> None:

@@ -46,6 +46,19 @@ models = click.option(
     help=f"The model of a role ({', '.join(Role)}), and its effort on a reply (low, "
     "medium, high, xhigh, max). Repeatable.",
 )
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def duration(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
+    """Convert `90m`, `8h` or `2d` to seconds."""
+    if given is None:
+        return None
+    number, unit = given[:-1], given[-1:]
+    if unit not in _UNITS or not number.isdigit():
+        raise click.BadParameter(f"{given!r} is no duration. Write 90m, 8h or 2d")
+    return float(number) * _UNITS[unit]
+
+
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

@@ -29,7 +29,7 @@ from state.outcome import Outcome
 log = structlog.get_logger(__name__)
 
 Say = Callable[[str], None]
-_DRAIN_S = 55.0
+DRAIN_S = 55.0
 _AGAIN_S = 2.0  # between tries while the database is away
 _LOST_S = 45.0  # within which a worker that was taken over knows it
 _ALONE = "the-worker"
@@ -197,7 +197,7 @@ class Worker:
         """Put all runs down, push them, and give them back."""
         self._engine.drain()
         self._host.draining.set()
-        until = time.monotonic() + _DRAIN_S
+        until = time.monotonic() + DRAIN_S
         while self._active - self._put_down and time.monotonic() < until:
             time.sleep(_TICK_S)
         self._liveness.stop()

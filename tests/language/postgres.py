@@ -36,9 +36,9 @@ class PostgresServer:
         self.port = _free_port()
         self.url = f"postgresql://fleet@127.0.0.1:{self.port}/postgres"
 
-    def make(self) -> None:
+    def make(self, *, durable: bool) -> None:
         self._call("initdb", "--auth=trust", "--username=fleet", "--no-sync", "--encoding=UTF8", "--locale=C")
-        settings = ("fsync = off", "unix_socket_directories = ''", "max_connections = 100")
+        settings = (f"fsync = {'on' if durable else 'off'}", "unix_socket_directories = ''", "max_connections = 100")
         with (self._folder / "postgresql.conf").open("a") as file:
             file.write("\n".join([*settings, f"port = {self.port}", "listen_addresses = '127.0.0.1'", ""]))
 
@@ -87,14 +87,14 @@ def _free_port() -> int:
 
 
 @contextmanager
-def postgres() -> Iterator[PostgresServer]:
-    """Provide a server that has started, and leave nothing of it behind."""
+def postgres(*, durable: bool = False) -> Iterator[PostgresServer]:
+    """Provide a server that has started, and leave nothing of it behind. `durable`: it waits for the disk."""
     folder = Path(mkdtemp(prefix="sq-pg-"))
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, USER)
         server = PostgresServer(folder)
-        server.make()
+        server.make(durable=durable)
         server.start()
         try:
             yield server

@@ -1,17 +1,18 @@
 """`sq fleet list`, `show` and `logs`: what is submitted, how it stands, and what happens in its run."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestrator.cli.fleet.opened import Fleet, as_json, opened, row_of
+from orchestrator.cli.fleet.opened import as_json, opened, row_of
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from orchestrator.fleet.records import Unit
     from state.journal.events import Stored
 
@@ -110,15 +111,3 @@ def _shown(unit: "Unit", scratch: Path, after: int, print_one: "Callable[[Stored
             print_one(stored)
             after = stored.seq
     return after
-
-
-def follow_all(fleet: Fleet, folder: Path) -> None:
-    """Bring the runs of all hosts into a state folder, as far as they are pushed. Those that are gone stay away."""
-    from orchestrator.fleet.view import fetched
-    from state.errors import SqError
-
-    for unit in fleet.engine.units():
-        try:
-            fetched(unit, folder)
-        except SqError as error:
-            say(f"{unit.id}: {error}", error=True)

@@ -37,7 +37,12 @@ _MOST_LABELS = 5
 @click.option(
     "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most of each run."
 )
-@click.option("--deadline", metavar="DURATION", help="The longest that a worker works on a run: 90m, 8h, 2d.")
+@click.option(
+    "--deadline",
+    metavar="DURATION",
+    callback=options.duration,
+    help="The longest that a worker works on a run: 90m, 8h, 2d.",
+)
 @click.option(
     "--priority", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Lower is first."
 )
@@ -60,7 +65,7 @@ def submit(
     base: str | None,
     effort: str,
     budget: float | None,
-    deadline: str | None,
+    deadline: float | None,
     priority: int,
     labels: tuple[str, ...],
     pool: str,
@@ -79,7 +84,7 @@ def submit(
     wish = _Wish(
         effort=effort,
         budget_usd=budget if budget is not None else _budget_of(effort),
-        deadline_s=_seconds(deadline),
+        deadline_s=deadline or 0.0,
         priority=priority,
         labels=_checked(labels),
         pool=pool,
@@ -238,16 +243,6 @@ def _budget_of(effort: str) -> float:
 
     flags = {"effort": ("--effort", effort)}
     return load_config(None, os.environ, flags=flags).settings.budget_run_usd or 0.0
-
-
-def _seconds(given: str | None) -> float:
-    from orchestrator.cli.pulls.commands import _UNITS
-
-    if given is None:
-        return 0.0
-    if given[-1:] not in _UNITS or not given[:-1].isdigit():
-        raise click.BadParameter(f"{given!r} is no duration. Write 90m, 8h or 2d", param_hint="--deadline")
-    return float(given[:-1]) * _UNITS[given[-1]]
 
 
 def _checked(labels: Sequence[str]) -> tuple[str, ...]:

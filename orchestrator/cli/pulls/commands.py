@@ -186,24 +186,11 @@ async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
     return [one for one in reports if origin in {one.run_id, one.spec.follows}]
 
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-
-def _seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
-    """Convert `90m`, `8h` or `2d` to seconds."""
-    if given is None:
-        return None
-    number, unit = given[:-1], given[-1:]
-    if unit not in _UNITS or not number.isdigit():
-        raise click.BadParameter(f"{given!r} is no duration. Write 90m, 8h or 2d")
-    return float(number) * _UNITS[unit]
-
-
 @click.command("follow", short_help="Work on what the review of a pull request asks for.")
 @click.argument("pull_request", metavar="PR")
 @click.option("--watch", is_flag=True, help="Go on until the pull request is merged or closed.")
 @click.option(
-    "--for", "for_s", metavar="DURATION", callback=_seconds, help="Watch for this long at most: 90m, 8h, 2d."
+    "--for", "for_s", metavar="DURATION", callback=options.duration, help="Watch for this long at most: 90m, 8h, 2d."
 )
 @flags.settings(budget="USD", questions="", sandbox="")
 @click.option(
