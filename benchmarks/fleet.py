@@ -48,7 +48,7 @@ GOALS = {
 }
 SHORT_ROWS = ("push_cut_off", "cancelled_in_the_queue", "submitted_ten_times", "secret_in_the_work")
 KEY = "sk-ant-api03-" + "Fl33tB3nchm4rkK3y" * 3
-PAUSE_S = (4.0, 9.0)  # between kills
+PAUSE_S = (9.0, 13.0)  # between kills
 IDLE_S = 20.0
 SOAK_LIMIT_S = 1800.0
 
@@ -96,7 +96,7 @@ def _soak(place: _Place, runs: int, chance: random.Random) -> dict[str, Any]:
     takeovers: list[float] = []
     kills = 0
     with place.fleet() as fleet:
-        words = _fleets.scenario(work_s=1)
+        words = _fleets.scenario(work_s=5)
         ids = [fleet.submit(words, nonce=str(number)) for number in range(runs)]
         options = ("--places", "2", "--checkpoint", "5")
         workers = [fleet.worker(name, *options, ANTHROPIC_API_KEY=KEY) for name in ("one", "two")]
@@ -113,8 +113,8 @@ def _soak(place: _Place, runs: int, chance: random.Random) -> dict[str, Any]:
             workers[workers.index(victim)] = fleet.worker(victim.name, *options, ANTHROPIC_API_KEY=KEY)
             done = sum(one.exit_code is not None for one in fleet.engine.units())
             print(f"kill {kills}: {done} of {runs} runs have ended", flush=True)
-        reports = [one.report for one in fleet.engine.units(ids)]
-        complete = [one for one in reports if one and one.outcome == "complete"]
+        reports = [one.report or one for one in fleet.engine.units(ids)]
+        complete = [one for one in reports if getattr(one, "outcome", "") == "complete"]
         for one in reports:
             if one not in complete:
                 print(f"not complete: {one}")

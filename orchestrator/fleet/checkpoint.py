@@ -11,13 +11,13 @@ that no moment of the journal belongs to.
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 
-from orchestrator.fleet.transport import commit_of, files_at, git_line, run_git
+from orchestrator.fleet.transport import blobs_at, commit_of, files_at, git_line, run_git
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import snapshot_aside
@@ -26,7 +26,9 @@ from state.journal.transfer import Row, add_rows, as_lines, last_decision, rows_
 from state.paths import SCRATCH
 from state.redaction.redactor import Redactor
 
-_FACTS, _JOURNAL, _FILES = "checkpoint.json", "journal", "files"
+CONTENT = _FACTS, _JOURNAL, _FILES = "checkpoint.json", "journal", "files"
+_TREES = "trees"  # of which the events of this checkpoint tell. Those of earlier ones are in its parents
+_OBJECT = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 # Of a run's folder: what a resumption reads, and its conversations. The rest is made anew, or holds no state.
 _CARRIED = ("scenario.yaml", "rehearsal.jsonl", "summary.json", "notices/*", "claude/*/projects/**/*.jsonl")
 _TRIES = 5
@@ -175,18 +177,27 @@ class Checkpoints:
     def _committed(
         self, run: str, refs: dict[str, str], unfinished: dict[str, list[str]], rows: list[Row], message: str
     ) -> str:
-        commits = list(dict.fromkeys([*refs.values(), *(one[2] for one in unfinished.values())]))
-        for commit in commits:
+        commits = [*refs.values(), *(one[2] for one in unfinished.values())]
+        named = self._named_in(rows)
+        for commit in dict.fromkeys([*commits, *named]):
             self._refuse_secrets(commit)
         if rows:
             self._add(f"{_JOURNAL}/{rows[0][0]:09}", as_lines(rows))
         facts = {"root": str(self.place.root), "run": run, "refs": refs, "unfinished": unfinished}
         self._add(_FACTS, json.dumps(facts, sort_keys=True).encode())
-        parents = [*([self.last] if self.last else []), *commits]
-        made = commit_of(self.place.repository, self._tree(), parents, message)
+        parents = [*([self.last] if self.last else []), *commits, *(one for one in named if named[one] == "commit")]
+        trees = [one for one in named if named[one] == "tree"]
+        made = commit_of(self.place.repository, self._tree(trees), list(dict.fromkeys(parents)), message)
         self._seq = rows[-1][0] if rows else self._seq
         self.last = made
         return made
+
+    def _named_in(self, rows: list[Row]) -> dict[str, str]:
+        """Return the commits and trees that events name, with their kinds. No ref needs to lead to them."""
+        found = dict.fromkeys(one for row in rows for one in _OBJECT.findall(row[4]))
+        out = run_git(self.place.repository, "cat-file", "--batch-check", stdin="\n".join(found).encode())
+        kinds = {name: kind for name, kind, *_ in (line.split(" ") for line in out.decode().splitlines())}
+        return {name: kind for name, kind in kinds.items() if kind in {"commit", "tree"}}
 
     def _refuse_secrets(self, commit: str) -> None:
         if commit in self._clean:
@@ -213,13 +224,20 @@ class Checkpoints:
     def _add(self, path: str, data: bytes) -> None:
         self._entries[path] = git_line(self.place.repository, "hash-object", "-w", "--stdin", stdin=data)
 
-    def _tree(self) -> str:
+    def _tree(self, trees: Sequence[str] = ()) -> str:
+        """Return the tree of the files. It holds `trees` too, so that they are pushed and fetched with it."""
         index = self.place.root / "checkpoint.index"
         index.unlink(missing_ok=True)
         lines = "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(self._entries.items()))
         more = {"GIT_INDEX_FILE": str(index)}
         run_git(self.place.repository, "update-index", "-z", "--index-info", stdin=lines.encode(), more=more)
-        return git_line(self.place.repository, "write-tree", more=more)
+        tree = git_line(self.place.repository, "write-tree", more=more)
+        if not trees:
+            return tree
+        held = "".join(f"040000 tree {one}\t{one}\n" for one in trees)
+        inner = git_line(self.place.repository, "mktree", stdin=held.encode())
+        top = run_git(self.place.repository, "ls-tree", tree).decode() + f"040000 tree {inner}\t{_TREES}\n"
+        return git_line(self.place.repository, "mktree", stdin=top.encode())
 
     def restore(self, commit: str) -> str:
         """Make the run of a checkpoint in this place, whose repository has the commit, and return its id.
@@ -227,10 +245,8 @@ class Checkpoints:
         "" if it has none yet. Further checkpoints are made on top of this one.
         """
         self.last = commit
-        listed = run_git(self.place.repository, "ls-tree", "-r", "-z", commit).decode().split("\0")
-        entries = (line.partition("\t") for line in listed if line)
-        self._entries = {path: meta.split(" ")[2] for meta, _, path in entries}
-        files = files_at(self.place.repository, commit)
+        self._entries = blobs_at(self.place.repository, commit, *CONTENT)
+        files = files_at(self.place.repository, commit, *CONTENT)
         if _FACTS not in files:
             return ""
         facts = json.loads(files[_FACTS])

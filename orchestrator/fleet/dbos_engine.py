@@ -43,6 +43,7 @@ _STATES = {
     "CANCELLED": UnitState.CANCELLED,
 }
 _MOST = 1_000_000  # runs of a repository at once where there is no limit: a queue stays one with partitions
+_LONGEST = 600  # characters of an error
 _RARELY_S = 2.0  # between looks for what sq does not use: schedules and messages
 
 
@@ -153,9 +154,9 @@ class DbosEngine:
                 self._register(name, limits, always=True)
         self._ensure_queue(queue_of(()))
         queue = self._client.retrieve_queue(queue_of(()))
-        rate = queue.limiter if queue else None
+        rate, most = (queue.limiter, queue.partition_concurrency) if queue else (None, None)
         return FleetLimits(
-            repository=queue.partition_concurrency if queue else None,
+            repository=None if most == _MOST else most,
             total=queue.global_concurrency if queue else None,
             per_minute=round(rate["limit"] * _MINUTE / rate["period"]) if rate else None,
         )
@@ -272,5 +273,6 @@ def _unit_of(found: dbos.WorkflowStatus) -> Unit:
         state=_STATES.get(found.status, UnitState.BROKEN),
         executor=found.executor_id or "" if found.status != "ENQUEUED" else "",
         report=report_of(output) if output and found.status == "SUCCESS" else None,
+        error=str(found.error or "")[:_LONGEST],
         submitted_at=(found.created_at or 0) / 1000,
     )

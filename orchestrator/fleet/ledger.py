@@ -220,5 +220,7 @@ class Ledger:
         """Return the limit of a budget, and let no other transaction reserve until this one ends."""
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text("SELECT pg_advisory_xact_lock(7717002)"))
+        else:  # SQLite begins to hold its lock with the first statement that writes
+            connection.execute(_POOLS.delete().where(sa.false()))
         found = connection.execute(sa.select(_POOLS.c.limit_usd).where(_POOLS.c.name == pool)).scalar()
         return _LARGEST if found is None else float(found)

@@ -114,13 +114,17 @@ def report_of(data: Mapping[str, Any]) -> Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A submission as the engine has it. `executor`: the worker that has claimed it last."""
+    """A submission as the engine has it.
+
+    `executor`: the worker that has claimed it last. `error`: why the engine could not go on with it.
+    """
 
     id: str
     submission: Submission
     state: UnitState
     executor: str = ""
     report: Report | None = None
+    error: str = ""
     submitted_at: float = 0.0
 
     @property

@@ -211,12 +211,16 @@ def _tree_of(folder: Path, files: Mapping[str, bytes]) -> str:
     return git_line(folder, "mktree", stdin="".join(lines).encode())
 
 
-def files_at(folder: Path, commit: str) -> dict[str, bytes]:
-    """Return the files of a commit, by their paths."""
-    listed = run_git(folder, "ls-tree", "-r", "-z", commit).decode().split("\0")
-    found = [
-        (name, meta.split(" ")[2]) for meta, _, name in (line.partition("\t") for line in listed if line)
-    ]
+def blobs_at(folder: Path, commit: str, *below: str) -> dict[str, str]:
+    """Return the names of the contents of a commit's files, by their paths. `below`: in these places alone."""
+    listed = run_git(folder, "ls-tree", "-r", "-z", commit, "--", *below).decode().split("\0")
+    entries = (line.partition("\t") for line in listed if line)
+    return {name: meta.split(" ")[2] for meta, _, name in entries}
+
+
+def files_at(folder: Path, commit: str, *below: str) -> dict[str, bytes]:
+    """Return the files of a commit, by their paths. `below`: in these places alone."""
+    found = blobs_at(folder, commit, *below).items()
     wanted = "".join(f"{blob}\n" for _, blob in found)
     out, at, files = run_git(folder, "cat-file", "--batch", stdin=wanted.encode()), 0, dict[str, bytes]()
     for name, _ in found:

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from orchestrator.fleet.checkpoint import run_in, write_run
+from orchestrator.fleet.checkpoint import CONTENT, run_in, write_run
 from orchestrator.fleet.records import Unit
 from orchestrator.fleet.transport import GitServer, files_at, git_line, journal_ref
 
@@ -29,7 +29,7 @@ def fetched(unit: Unit, state: Path) -> Path | None:
         copy.mkdir(mode=0o700, parents=True)
         git_line(copy, "init", "--quiet", "--bare", ".")
     remote.fetch(copy, f"+{ref}:{ref}")
-    files = files_at(copy, commit)
+    files = files_at(copy, commit, *CONTENT)
     run = run_in(files)
     if not run:
         return None

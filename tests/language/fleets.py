@@ -33,12 +33,14 @@ echo "$1 $2 $3 ${FLEET_WORKER:-nobody} $(date +%s.%N)" >>"$GIT_DIR/pushes"
 """
 
 
-def scenario(*, work_s: float = 0.0, tasks: Sequence[str] = (TASK,), **extra: Any) -> bytes:
+def scenario(
+    *, work_s: float = 0.0, tasks: Sequence[str] = (TASK,), content: str = "A note.", **extra: Any
+) -> bytes:
     """The words of a model that writes a file for each task, which takes a command `work_s` seconds."""
     callers = agreeing(*tasks)
     for task in tasks:
         slowly = [calls("Bash", command=f"sleep {work_s}")] if work_s else []
-        write = calls("Write", file_path=f"{{workspace}}/{task}.txt", content=f"{task}\n")
+        write = calls("Write", file_path=f"{{workspace}}/{task}.txt", content=f"{content}\n")
         callers[f"worker/{task}/*"] = [
             write,
             *slowly,

@@ -33,7 +33,7 @@ def database_url() -> str:
     Raises:
         UsageError: the extra is missing, or the address is none.
     """
-    if find_spec("dbos") is None:
+    if not _is_installed():
         from agents.session.sdks import extra_command, this_place
 
         command = extra_command("fleet", this_place())
@@ -42,6 +42,13 @@ def database_url() -> str:
     if not url.startswith(("postgresql://", "sqlite:///")):
         raise UsageError(f"{DATABASE} has to begin with postgresql:// or sqlite:///, and does not")
     return url
+
+
+def _is_installed() -> bool:
+    try:
+        return find_spec("dbos") is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def shown_url(url: str) -> str:
@@ -112,7 +119,7 @@ def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
         "branch": report.branch if report else "",
         "commit": report.commit if report else "",
         "pull_request": report.pull_request if report else "",
-        "problem": report.problem if report else "",
+        "problem": report.problem if report else unit.error,
         "cost_usd": report.cost_usd if report else progress.cost_usd if progress else 0.0,
         "merged": progress.merged if progress else 0,
         "tasks": progress.tasks if progress else 0,

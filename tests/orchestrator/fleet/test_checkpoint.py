@@ -1,0 +1,94 @@
+"""A run goes on from its checkpoint in another folder: with its refs, unfinished files, and objects no ref leads to."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from language.fleets import scenario
+
+from benchmarks.rehearsed import git
+from language.played_sq import PLAYED_SQ
+from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
+from orchestrator.fleet.transport import git_line
+from state.journal.store import JournalReader
+from state.redaction.known import Known
+from state.redaction.redactor import Redactor
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workplace:
+    """A place with a complete run."""
+    root = tmp_path / "first"
+    (root / "repository").mkdir(parents=True)
+    git(root / "repository", "init", "--quiet", "--initial-branch=main")
+    (root / "repository" / "sq.toml").write_text('verify = ["test -s notes.txt"]\n')
+    git(root / "repository", "add", "--all")
+    git(root / "repository", "commit", "--quiet", "--message", "A project")
+    (root / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n")
+    (root / "scenario.yaml").write_bytes(scenario(content="A long note: q7Xw9ZkLm3Tv5Rb8"))
+    options = ("--no-merge", "--effort", "low", "--state-dir", str(root / "state"), "--quiet", "--plain")
+    subprocess.run(
+        [*PLAYED_SQ, "run", "--spec", str(root / "spec.md"), "--rehearse", str(root / "scenario.yaml"), *options],
+        cwd=root / "repository",
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_STATE_HOME": str(root / "local")},
+        check=True,
+    )
+    return Workplace(root)
+
+
+def checkpoints(place: Workplace, *known: str) -> Checkpoints:
+    base = git_line(place.repository, "rev-parse", "main")
+    redact = Redactor([Known("TOKEN", one) for one in known])
+    return Checkpoints(place=place, base=base, branch="main", redact=redact)
+
+
+def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -> None:
+    folder = place.run_folder
+    assert folder is not None
+    commit = checkpoints(place).take("A checkpoint")
+    other = Workplace(tmp_path / "second")
+    other.root.mkdir()
+    git(place.root, "clone", "--quiet", "--no-local", str(place.repository), str(other.repository))
+    git(other.repository, "fetch", "--quiet", str(place.repository), commit)
+
+    assert checkpoints(other).restore(commit) == folder.name
+
+    with JournalReader(folder) as before, JournalReader(other.state / "runs" / folder.name) as after:
+        told, now = before.read(), after.read()
+    assert [one.seq for one in told] == [one.seq for one in now]
+    assert str(place.root) not in repr(now)
+    assert str(other.repository) in repr(now)
+    words = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/sq", "refs/heads/sq-tasks")
+    assert git(place.repository, *words) == git(other.repository, *words) != ""
+    named = {name for one in told for name in checkpoints(place)._named_in([(0, "", "", 0, repr(one))])}
+    for name in named:
+        git(other.repository, "cat-file", "-e", name)
+    transcripts = sorted(one.name for one in folder.glob("claude/*/projects/*/*.jsonl"))
+    assert transcripts == sorted(one.name for one in other.root.glob("state/runs/*/claude/*/projects/*/*.jsonl"))
+
+
+def test_a_second_checkpoint_of_what_has_not_changed_adds_nothing_but_itself(place: Workplace) -> None:
+    taken = checkpoints(place)
+    first, second = taken.take("One"), taken.take("Two")
+
+    assert git(place.repository, "rev-parse", f"{second}^1") == first
+    assert git(place.repository, "diff", "--stat", first, second, "--", "journal", "files") == ""
+
+
+def test_a_secret_in_the_work_is_not_put_into_a_checkpoint(place: Workplace) -> None:
+    with pytest.raises(SecretInWorkError, match="holds a secret of this host"):
+        checkpoints(place, "q7Xw9ZkLm3Tv5Rb8").take("A checkpoint")
+
+
+def test_a_secret_in_a_conversation_is_taken_out_and_the_conversation_stays_readable(place: Workplace) -> None:
+    import json
+
+    folder = place.run_folder
+    assert folder is not None
+    file = next(folder.glob("claude/*/projects/*/*.jsonl"))
+    file.write_text(json.dumps({"text": 'say "hunter2-q7Xw9ZkLm3Tv5Rb8" aloud'}) + "\n" + file.read_text())
+    commit = checkpoints(place, "hunter2-q7Xw9ZkLm3Tv5Rb8").take("A checkpoint")
+    path = f"files/{file.relative_to(folder)}"
+    kept = git(place.repository, "show", f"{commit}:{path}").splitlines()[0]
+    assert "hunter2" not in kept
+    assert json.loads(kept)["text"].startswith('say "')

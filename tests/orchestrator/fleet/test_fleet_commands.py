@@ -1,0 +1,224 @@
+"""`sq fleet` as a user has it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from language.fleets import SPEC, FleetHere, scenario
+from language.played_sq import PLAYED_SQ
+
+from orchestrator.fleet.policy import WorkerPolicy, widening
+from orchestrator.fleet.records import Submission
+
+
+@pytest.fixture
+def files(local: FleetHere) -> FleetHere:
+    (local.folder / "spec.md").write_bytes(SPEC)
+    (local.folder / "scenario.yaml").write_bytes(scenario())
+    return local
+
+
+def submit(fleet: FleetHere, *more: str, code: int = 0) -> str:
+    where = ("--repository", str(fleet.server), "--rehearse", "scenario.yaml", "--effort", "low")
+    return fleet.sq("submit", "spec.md", *where, *more, code=code)
+
+
+def test_two_commands_on_one_host(files: FleetHere) -> None:
+    worker = files.worker("here", "--drain")
+    said = submit(files, "--wait")
+    id_ = said.split()[0]
+
+    assert said.splitlines()[-1] == f"{id_} complete"
+    assert worker.process.wait(60) == 0
+    (row,) = files.json("list")["submissions"]
+    assert (row["id"], row["outcome"], row["exit_code"]) == (id_, "complete", 0)
+    assert id_ in files.sq("list")
+    shown = files.json("show", id_[:8])
+    assert shown["branch"] in files.sq("show", row["run"])
+    assert shown["commit"] == files.branches()[f"refs/heads/{shown['branch']}"]
+    events = [json.loads(line) for line in files.sq("logs", id_, "-f", "--json").splitlines()]
+    assert events[-1]["event"] == "RunEnded"
+    assert "complete" in files.sq("logs", id_)
+
+
+def test_the_same_submission_is_the_same_run_and_a_nonce_makes_another(files: FleetHere) -> None:
+    first, again = submit(files), submit(files)
+    other = submit(files, "--nonce", "2")
+
+    assert again.split()[0] == first.split()[0] != other.split()[0]
+    assert "is known already" in again
+    assert len(files.engine.units()) == 2
+
+
+def test_wait_exits_with_the_worst_code_of_its_runs(files: FleetHere) -> None:
+    files.worker("here", "--most", "1")
+    said = files.sq(
+        *("submit", "spec.md", "--repository", str(files.server), "--budget", "50", "--wait"), code=2
+    )
+    assert said.splitlines()[-1].endswith("usage")
+    (row,) = files.json("list")["submissions"]
+    assert "more than this worker's --most $1.00" in row["problem"]
+
+
+def test_a_budget_that_is_used_up_ends_a_run_before_it_begins(files: FleetHere) -> None:
+    files.sq("budget", "default", "3")
+    id_ = submit(files, "--budget", "5").split()[0]
+    files.worker("here")
+    files.until_ended(id_)
+
+    assert files.json("show", id_)["exit_code"] == 4
+    assert "sq fleet budget default USD" in files.json("show", id_)["problem"]
+    assert files.branches() == {}
+    assert "$3.00, $0.00 spent, $0.00 reserved" in files.sq("budget")
+    files.sq("budget", "default", "none")
+    files.sq("retry", id_)
+    files.until_ended(id_)
+    assert files.json("show", id_)["outcome"] == "complete"
+
+
+def test_a_deadline_ends_a_run_with_what_it_has(files: FleetHere) -> None:
+    (files.folder / "scenario.yaml").write_bytes(scenario(work_s=60))
+    id_ = submit(files, "--deadline", "4s").split()[0]
+    files.worker("here")
+    files.until_ended(id_)
+
+    shown = files.json("show", id_)
+    assert (shown["exit_code"], shown["problem"]) == (4, "the deadline of 4 s has passed")
+
+
+def test_a_cancelled_submission_is_interrupted_and_cannot_be_cancelled_again(files: FleetHere) -> None:
+    id_ = submit(files, "--label", "gpu").split()[0]
+    files.sq("cancel", id_)
+
+    assert files.json("show", id_)["exit_code"] == 130
+    assert "has ended already" in files.sq("cancel", id_, code=2)
+    assert files.json("retry", id_) == {"id": id_, "state": "queued"}
+    assert "nothing to try again" in files.sq("retry", id_, code=2)
+    assert "no worker has it" in files.sq("doctor", code=1)
+
+
+def test_limits_are_shown_and_changed(files: FleetHere) -> None:
+    assert files.json("limits") == {"repository": 4, "total": None, "per_minute": None}
+    assert files.json("limits", "--total", "9", "--per-minute", "30")["total"] == 9
+    assert files.json("limits", "--repository", "none", "--total", "none")["repository"] is None
+    assert "no limit" in files.sq("limits")
+    assert "no number" in files.sq("limits", "--total", "many", code=2)
+
+
+def test_a_second_worker_of_a_file_of_sqlite_is_refused_by_name(files: FleetHere) -> None:
+    first = files.worker("first")
+    files.until(files.ledger.workers)
+    second = files.worker("second")
+
+    assert second.process.wait(30) == 2
+    assert f"process {first.process.pid} on" in second.said
+    assert "PostgreSQL" in second.said
+
+
+def test_a_worker_of_a_shared_database_has_to_name_its_repositories(fleet: FleetHere) -> None:
+    done = subprocess.run(
+        [*PLAYED_SQ, "fleet", "worker"],
+        env=fleet.environment(fleet.folder / "home"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "--repository" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("submit", "missing.md", "--repository", "server.git"), "there is no such file"),
+        (("submit", "spec.md", "--repository", "https://me:secret@host/r"), "holds a password"),
+        (("submit", "spec.md", "--repository", "nowhere"), "no such folder"),
+        (("submit", "spec.md", "--repository", "server.git", "--base", "none"), "no branch none"),
+        (("submit", "spec.md", "--repository", "server.git", "--label", "A B"), "is no label"),
+        (("submit", "spec.md", "--repository", "server.git", "--deadline", "soon"), "is no duration"),
+        (("show", "sq-none"), "no such submission"),
+        (("budget", "default", "much"), "is no amount"),
+    ],
+)
+def test_what_cannot_be_used_is_said(files: FleetHere, arguments: tuple[str, ...], said: str) -> None:
+    assert said in files.sq(*arguments, code=2)
+
+
+def test_a_database_that_does_not_answer_is_said_without_its_password(files: FleetHere) -> None:
+    url = "postgresql://me:hunter2@127.0.0.1:1/none"
+    said = files.sq("list", code=2, SQ_FLEET_DATABASE=url)
+    assert "does not answer" in said
+    assert "hunter2" not in said
+    assert "postgresql://" in files.sq("list", code=2, SQ_FLEET_DATABASE="mysql://x")
+
+
+def test_a_worker_takes_only_what_it_allows() -> None:
+    asked = Submission(repository="https://h/team/a", base="b", branch="main", spec="s", title="t")
+    assert WorkerPolicy(repositories=("https://h/team/*",)).refusal(asked) == ""
+    assert "does not work on" in WorkerPolicy(repositories=("https://h/other/*",)).refusal(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('verify = ["pytest"]\nmax_parallel = 2', []),
+        ('sandbox = "off"', ["sandbox"]),
+        ('[sandbox]\nhosts = ["example.com"]', ["sandbox", "sandbox.hosts"]),
+        ('[[notify]]\ncommand = "curl"', ["notify"]),
+        ('[worktree]\ninclude = [".env"]', ["worktree.include"]),
+        ("[broken", []),
+    ],
+)
+def test_settings_of_a_repository_that_reach_beyond_the_sandbox_are_found(text: str, found: list[str]) -> None:
+    assert widening(text.encode()) == found
+
+
+def test_a_repository_that_opens_the_sandbox_is_refused_unless_it_is_trusted(files: FleetHere) -> None:
+    from benchmarks.rehearsed import git
+
+    project = files.folder / "project"
+    (project / "sq.toml").write_text('verify = ["true"]\n[sandbox]\nnetwork = "full"\n')
+    git(project, "commit", "--quiet", "--all", "--message", "Open")
+    git(project, "push", "--quiet", str(files.server), "main")
+    id_ = submit(files).split()[0]
+    refusing = files.worker("refusing")
+    files.until_ended(id_)
+    assert "reaches beyond a worker's sandbox" in files.json("show", id_)["problem"]
+    refusing.end()
+    files.sq("retry", id_)
+    files.worker("trusting", "--trust-settings")
+    files.until_ended(id_)
+    assert files.json("show", id_)["outcome"] == "complete"
+
+
+@pytest.mark.parametrize("command", [["--help"], ["status"], ["fleet", "--help"], ["config"], ["run", "--help"]])
+def test_no_other_command_imports_the_engine(tmp_path: Path, command: list[str]) -> None:
+    code = (
+        "import sys\nfrom orchestrator.cli.main import main\n"
+        f"sys.argv = ['sq', *{command!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('IMPORTED', sorted({'dbos', 'sqlalchemy', 'psycopg'} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stderr.splitlines()[-1] == "IMPORTED []"
+
+
+def test_without_the_extra_each_command_says_how_to_install_it(tmp_path: Path) -> None:
+    code = (
+        "import sys, importlib.util\nreal = importlib.util.find_spec\n"
+        "class Without:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'dbos': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Without())\n"
+        "from orchestrator.cli.main import main\nsys.argv = ['sq', 'fleet', 'list']\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "dbos" in done.stderr
+    assert "install" in done.stderr
