@@ -2,12 +2,13 @@
 
     python -m benchmarks.fleet [--short] [--runs N] [--only soak,hang,idle,faults]
 
-soak: runs on two workers of two places, one of which is killed every few seconds and started again. `doubled` counts
-branches that are not the one of their run and commits that a branch has twice. A takeover lasts from a kill until the
-dead worker's runs are in their queue again or claimed. hang: a whole host stops and goes on after the takeover.
-idle: from a submission until it is claimed, a worker that is asked to end, and the cost of one that waits. faults:
-each row of `tests/language/fleet_faults.py`. `secret_hits` are secrets of a worker and texts of specs in the refs of
-the git server and in the database.
+soak: runs on two workers of two places, one of which is killed every few seconds and started again. `doubled`
+counts branches that are not the one of their run and commits that a branch has twice. A takeover lasts from a
+kill until the dead worker's runs are in their queue again or claimed. hang: a whole host stops and goes on
+after the takeover.
+idle: from a submission until it is claimed, a worker that is asked to end, and the cost of one that waits.
+faults: each row of `tests/language/fleet_faults.py`. `secret_hits` are secrets of a worker and texts of specs
+in the refs of the git server and in the database.
 
 The last line is JSON. `--short` is for a CI: few runs, few faults, no host that hangs.
 """
@@ -69,7 +70,7 @@ def main(short: bool, runs: int, only: str, seed: int) -> None:
     with _postgres.postgres() as server, TemporaryDirectory(prefix="sq-fleet-") as folder:
         place = _Place(server, Path(folder))
         if "soak" in parts:
-            figures |= _soak(place, 6 if short else runs, random.Random(seed))
+            figures |= _soak(place, 6 if short else runs, random.Random(seed))  # noqa: S311
         if "hang" in parts:
             figures |= _hang(place)
         if "idle" in parts:

@@ -2,11 +2,11 @@
 
     python -m benchmarks.fleet_growth [--hosts 500] [--runs 10000] [--minutes 30] [--repositories 200]
 
-First it measures here: the transactions of a worker that waits and of one run, the transactions a second that PostgreSQL
-does with as many connections as it has processors times four, the bytes and the time of a push. Then a simulation of
-discrete events (simpy) plays a day: runs come by a curve with a peak at noon, repositories are asked for by Zipf's law, and
-each has a limit of runs at once. The length of a run is an assumption (`--minutes`, lognormal), because that is the
-model's time and not sq's.
+First it measures here: the transactions of a worker that waits and of one run, the transactions a second that
+PostgreSQL does with as many connections as it has processors times four, the bytes and the time of a push.
+Then a simulation of discrete events (simpy) plays a day: runs come by a curve with a peak at noon,
+repositories are asked for by Zipf's law, and each has a limit of runs at once. The length of a run is an
+assumption (`--minutes`, lognormal), because that is the model's time and not sq's.
 
 The last line is JSON.
 """
@@ -140,7 +140,7 @@ class Day:
 
     def __init__(self, places: int, runs: int, length_s: float, repositories: int, at_once: int) -> None:
         self._runs, self._length_s = runs, length_s
-        self._chance = random.Random(SEED)
+        self._chance = random.Random(SEED)  # noqa: S311
         self._world = simpy.Environment()
         self._places = simpy.Resource(self._world, capacity=places)
         self._repositories = [simpy.Resource(self._world, capacity=at_once) for _ in range(repositories)]

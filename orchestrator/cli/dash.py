@@ -74,7 +74,9 @@ def command(
         _show(options.state_folder_of(state_dir), run, options.again(state_dir), place, open_=open_)
         return 0
     if state_dir:
-        raise click.UsageError("--fleet shows the runs of all hosts, which no --state-dir holds: leave one out")
+        raise click.UsageError(
+            "--fleet shows the runs of all hosts, which no --state-dir holds: leave one out"
+        )
     from orchestrator.cli.fleet.followed import followed_runs
 
     with followed_runs() as folder:

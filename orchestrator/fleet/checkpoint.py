@@ -1,11 +1,12 @@
 """A checkpoint: a commit from which a run goes on in another folder or on another host.
 
-It holds the journal, the conversations of Claude Code and the few other files that a resumption reads, and names as
-parents the commits of the run's branches and of the files that tasks have not committed yet. Journal, refs and files
-are of one moment: if sq has decided anything meanwhile, the checkpoint is taken again.
+It holds the journal, the conversations of Claude Code and the few other files that a resumption reads, and
+names as parents the commits of the run's branches and of the files that tasks have not committed yet.
+Journal, refs and files are of one moment: if sq has decided anything meanwhile, the checkpoint is taken
+again.
 
-Conversations travel as Claude Code's own files. A `SessionStore` of the SDK would write them a second time, in batches
-that no moment of the journal belongs to.
+Conversations travel as Claude Code's own files. A `SessionStore` of the SDK would write them a second time,
+in batches that no moment of the journal belongs to.
 """
 
 import json
@@ -38,7 +39,7 @@ _SLUG = re.compile(r"[^a-zA-Z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The folder of one claim: the checkout, the state of its one run, and its worktrees, all below `root`."""
+    """The folder of one claim, `root`: the checkout, the state of its one run, and its worktrees."""
 
     root: Path
 
@@ -80,7 +81,8 @@ class SecretInWorkError(GitError):
 class Checkpoints:
     """The checkpoints that one worker takes of one run, each on top of the one before.
 
-    `base` is the commit where the run began, `branch` its branch in the checkout, `last` the newest checkpoint.
+    `base` is the commit where the run began, `branch` its branch in the checkout, `last` the newest
+    checkpoint.
     """
 
     place: Workplace
@@ -144,7 +146,10 @@ class Checkpoints:
         return found
 
     def _unfinished(self, folder: Path) -> dict[str, list[str]]:
-        """Return, by path, the commit of each task's worktree and one of all its files. No hook or filter runs."""
+        """Return, by path, the commit of each task's worktree and one of all its files.
+
+        No hook or filter runs.
+        """
         found: dict[str, list[str]] = {}
         with trusting(recorded_git(folder)):
             for worktree in self.place.worktrees(folder.name):
@@ -166,7 +171,10 @@ class Checkpoints:
                     self._known[file] = (about.st_size, about.st_mtime_ns)
 
     def _redacted(self, line: str) -> str:
-        """Return a line without secrets. One of JSON stays JSON, because each text in it is looked at by itself."""
+        """Return a line without secrets.
+
+        One of JSON stays JSON, because each text in it is looked at by itself.
+        """
         if self.redact(line) == line:
             return line
         try:
@@ -185,7 +193,11 @@ class Checkpoints:
             self._add(f"{_JOURNAL}/{rows[0][0]:09}", as_lines(rows))
         facts = {"root": str(self.place.root), "run": run, "refs": refs, "unfinished": unfinished}
         self._add(_FACTS, json.dumps(facts, sort_keys=True).encode())
-        parents = [*([self.last] if self.last else []), *commits, *(one for one in named if named[one] == "commit")]
+        parents = [
+            *([self.last] if self.last else []),
+            *commits,
+            *(one for one in named if named[one] == "commit"),
+        ]
         trees = [one for one in named if named[one] == "tree"]
         made = commit_of(self.place.repository, self._tree(trees), list(dict.fromkeys(parents)), message)
         self._seq = rows[-1][0] if rows else self._seq
@@ -289,7 +301,7 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
 
 
 def _moved(old: Path, new: Path) -> Callable[[str], str]:
-    """Return the function that names the new folder wherever the old one stands, also as Claude Code writes it."""
+    """Return the function that names the new folder in place of the old, also as Claude Code writes it."""
     pairs = [(str(old), str(new)), (_SLUG.sub("-", str(old)), _SLUG.sub("-", str(new)))]
 
     def change(text: str) -> str:

@@ -92,7 +92,8 @@ class DbosEngine:
             system_database_engine=self.database, serializer=self._serializer, application_name=_NAME
         )
 
-    # --- of any process -----------------------------------------------------------------------------------------
+    # --- of any process
+    # -----------------------------------------------------------------------------------------
 
     def submit(self, submission: Submission) -> bool:
         """As the port."""
@@ -185,7 +186,8 @@ class DbosEngine:
         self._client.destroy()
         self.database.dispose()
 
-    # --- of a worker --------------------------------------------------------------------------------------------
+    # --- of a worker
+    # --------------------------------------------------------------------------------------------
 
     def serve(self, steps: Sequence[Step], *, places: int, labels: Sequence[str]) -> None:
         """As the port."""
@@ -212,8 +214,9 @@ class DbosEngine:
     def _own_places(self) -> None:
         """Let the number of places be this worker's own.
 
-        DBOS keeps one number for all workers in the queue's row, and reads the row before each claim. There is no
-        public way to say another, so the row that it reads is changed on its way (`test_port.py` notices if not).
+        DBOS keeps one number for all workers in the queue's row, and reads the row before each claim.
+        There is no public way to say another, so the row that it reads is changed on its way
+        (`test_port.py` notices if not).
         """
         database: Any = self._runtime._sys_db if self._runtime else None  # noqa: SLF001
         read = database.get_queue

@@ -1,4 +1,4 @@
-"""sq's own tables beside the engine's: workers and their heartbeats, progress, and the budgets of the fleet."""
+"""sq's own tables beside the engine's: workers and their heartbeats, progress, and budgets of the fleet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,7 +89,8 @@ class Ledger:
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7717001)"))
                 _META.create_all(connection)
 
-    # --- workers ------------------------------------------------------------------------------------------------
+    # --- workers
+    # ------------------------------------------------------------------------------------------------
 
     def enter(self, worker: WorkerRow) -> None:
         """Write a new worker down."""
@@ -120,7 +121,10 @@ class Ledger:
             return [WorkerRow(**row) for row in rows[:most]]
 
     def evict(self, executor: str, beats: int) -> bool:
-        """Let a worker that hangs know that it has lost its work. True for one caller, if its heart stood still."""
+        """Let a worker that hangs know that it has lost its work.
+
+        True for one caller, if its heart stood still.
+        """
         with self._database.begin() as connection:
             still = (_WORKERS.c.executor == executor, _WORKERS.c.beats == beats, _WORKERS.c.state != EVICTED)
             return bool(connection.execute(_WORKERS.update().where(*still).values(state=EVICTED)).rowcount)
@@ -130,7 +134,8 @@ class Ledger:
         with self._database.begin() as connection:
             connection.execute(_WORKERS.delete().where(_WORKERS.c.executor == executor))
 
-    # --- progress -----------------------------------------------------------------------------------------------
+    # --- progress
+    # -----------------------------------------------------------------------------------------------
 
     def claim(self, id_: str, executor: str) -> Progress:
         """Note that a worker begins to work on a submission, and return how it stands."""
@@ -161,7 +166,8 @@ class Ledger:
             rows = connection.execute(query.where(_PROGRESS.c.id.in_(ids)) if ids else query).mappings()
             return {row["id"]: Progress(**{name: row[name] for name in row if name != "id"}) for row in rows}
 
-    # --- budgets ------------------------------------------------------------------------------------------------
+    # --- budgets
+    # ------------------------------------------------------------------------------------------------
 
     def set_budget(self, pool: str, limit_usd: float | None) -> None:
         """Set or remove the limit of a budget."""
@@ -189,9 +195,9 @@ class Ledger:
         ]
 
     def reserve(self, id_: str, pool: str, usd: float) -> float | None:
-        """Reserve money for a run before it begins. Twice is once. Return None, or what is left if it is less.
+        """Reserve money for a run before it begins, and return None, or what is left if it is less.
 
-        What an earlier run of the same submission spent stays counted.
+        Twice is once. What an earlier run of the same submission spent stays counted.
         """
         with self._database.begin() as connection:
             limit = self._locked_limit(connection, pool)

@@ -1,8 +1,8 @@
-"""Which workers are gone: a lock each, which its death frees, and a heart that stands still when its host hangs.
+"""Which workers are gone: each has a lock, which its death frees, and a heart, which stands still if it hangs.
 
-Each worker looks after its neighbours in the order of their ids, so that the load does not grow with the square of the
-fleet. Nobody's clock is compared with another's: a heart stands still if the watcher saw no beat for `STALE_S` of its
-own time.
+Each worker looks after its neighbours in the order of their ids, so that the load does not grow with the
+square of the fleet. Nobody's clock is compared with another's: a heart stands still if the watcher saw no
+beat for `STALE_S` of its own time.
 """
 
 import fcntl

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from orchestrator.fleet.records import Submission
 
-# Settings of a repository that reach beyond the sandbox: commands, hosts, files and addresses of the worker's host.
+# Settings of a repository that reach beyond the sandbox: commands, hosts, files and addresses of the
+# worker's host.
 _WIDENING = ("sandbox", "notify", "telemetry", "gateway", "worktree.include", "worker.mcp", "policy.allowed")
 OWN_SPEC, SCENARIO = "spec.md", "scenario.yaml"
 
@@ -15,8 +16,8 @@ OWN_SPEC, SCENARIO = "spec.md", "scenario.yaml"
 class WorkerPolicy:
     """The rules of a worker.
 
-    `repositories` are patterns of addresses. `sandbox` is what runs ask for. `trusts_settings`: a repository's
-    `sq.toml` may open the sandbox. `most_usd` caps the budget of a run.
+    `repositories` are patterns of addresses. `sandbox` is what runs ask for. `trusts_settings`: a
+    repository's `sq.toml` may open the sandbox. `most_usd` caps the budget of a run.
     """
 
     repositories: tuple[str, ...]
@@ -32,7 +33,8 @@ class WorkerPolicy:
                 f"{', '.join(self.repositories) or 'no repository'}: allow it with --repository"
             )
         if self.most_usd is not None and submission.budget_usd > self.most_usd:
-            return f"a budget of ${submission.budget_usd:.2f} is more than this worker's --most ${self.most_usd:.2f}"
+            asked, most = submission.budget_usd, self.most_usd
+            return f"a budget of ${asked:.2f} is more than this worker's --most ${most:.2f}"
         return ""
 
     def refusal_of_settings(self, configuration: bytes) -> str:
@@ -40,13 +42,16 @@ class WorkerPolicy:
         if self.trusts_settings or not (found := widening(configuration)):
             return ""
         return (
-            f"the repository's sq.toml sets {', '.join(found)}, which reaches beyond a worker's sandbox. Take it "
-            "out, or start workers that trust the repository with --trust-settings"
+            f"the repository's sq.toml sets {', '.join(found)}, which reaches beyond a worker's sandbox. "
+            "Take it out, or start workers that trust the repository with --trust-settings"
         )
 
 
 def widening(configuration: bytes) -> list[str]:
-    """Return the keys of an `sq.toml` that reach beyond the sandbox. One that cannot be read has none: sq says it."""
+    """Return the keys of an `sq.toml` that reach beyond the sandbox.
+
+    One that cannot be read has none: sq says it.
+    """
     try:
         table = tomllib.loads(configuration.decode())
     except ValueError:

@@ -1,7 +1,7 @@
 """What sq needs of an engine that queues, claims and fences: nine methods.
 
-`tests/orchestrator/fleet/test_port.py` is the contract. It holds for DBOS on SQLite and on PostgreSQL, and for the
-double in memory that shows what else could stand here.
+`tests/orchestrator/fleet/test_port.py` is the contract. It holds for DBOS on SQLite and on PostgreSQL, and
+for the double in memory that shows what else could stand here.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -27,7 +27,8 @@ class Engine(Protocol):
     def serve(self, steps: Sequence[Step], *, places: int, labels: Sequence[str]) -> None:
         """Claim submissions from now on, `places` at a time, and take the steps of each one after the other.
 
-        The result of a step that has returned is kept: whoever claims the submission next takes those after it.
+        The result of a step that has returned is kept: whoever claims the submission next takes those
+        after it.
         """
         ...
 

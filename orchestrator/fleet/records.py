@@ -24,8 +24,8 @@ class Submission:
     """One run that is asked for.
 
     `repository` is an address of git's, `base` the commit where it begins, `branch` the branch of that name.
-    `spec` is the SHA-256 of everything that travels through git. `budget_usd` and `deadline_s` are limits of the
-    run, `pool` the budget that pays. `nonce` makes the same work another submission.
+    `spec` is the SHA-256 of everything that travels through git. `budget_usd` and `deadline_s` are limits
+    of the run, `pool` the budget that pays. `nonce` makes the same work another submission.
     """
 
     repository: str
@@ -147,7 +147,10 @@ class FleetLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What a worker last said of a submission it works on. `deaths`: workers that died at it without progress."""
+    """What a worker last said of a submission it works on.
+
+    `deaths`: workers that died at it without progress.
+    """
 
     phase: str = ""
     executor: str = ""

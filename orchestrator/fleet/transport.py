@@ -1,8 +1,8 @@
 """Commits between a worker and the server of a repository. Git is the only way that work takes.
 
-Below `refs/sq-fleet/ID/` a submission has `spec`, what was submitted, and `journal`, the newest checkpoint of its run.
-Each push moves `journal` from the commit that this worker has put there, together with everything else or not at all,
-so that a worker whose work was taken over pushes nothing.
+Below `refs/sq-fleet/ID/` a submission has `spec`, what was submitted, and `journal`, the newest checkpoint of
+its run. Each push moves `journal` from the commit that this worker has put there, together with everything
+else or not at all, so that a worker whose work was taken over pushes nothing.
 """
 
 import fcntl
@@ -139,7 +139,7 @@ class GitServer:
         self._patiently(lambda: run_git(folder, *words, deadline_s=_TRANSFER_S))
 
     def push(self, folder: Path, moves: Sequence[tuple[str, str, str]]) -> None:
-        """Move refs, all or none: each as its name, the commit that it has ("": it is new), and its new commit.
+        """Move refs, all or none: each as its name, its present commit ("": it is new), and the next.
 
         Raises:
             ClaimLostError: the first one has another commit: somebody else has taken over.
@@ -178,7 +178,8 @@ class GitServer:
         raise AssertionError
 
 
-# --- what is submitted ------------------------------------------------------------------------------------------
+# --- what is submitted
+# ------------------------------------------------------------------------------------------
 
 
 def offer(remote: GitServer, id_: str, files: Mapping[str, bytes], scratch: Path) -> None:
@@ -212,7 +213,10 @@ def _tree_of(folder: Path, files: Mapping[str, bytes]) -> str:
 
 
 def blobs_at(folder: Path, commit: str, *below: str) -> dict[str, str]:
-    """Return the names of the contents of a commit's files, by their paths. `below`: in these places alone."""
+    """Return the names of the contents of a commit's files, by their paths.
+
+    `below`: in these places alone.
+    """
     listed = run_git(folder, "ls-tree", "-r", "-z", commit, "--", *below).decode().split("\0")
     entries = (line.partition("\t") for line in listed if line)
     return {name: meta.split(" ")[2] for meta, _, name in entries}
@@ -231,14 +235,15 @@ def files_at(folder: Path, commit: str, *below: str) -> dict[str, bytes]:
     return files
 
 
-# --- a copy of the repository -----------------------------------------------------------------------------------
+# --- a copy of the repository
+# -----------------------------------------------------------------------------------
 
 
 def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: str) -> None:
     """Make a checkout of the repository at a commit, through a mirror that all runs on this host share.
 
-    The mirror is complete: sq compares objects with git's lazy fetching off, because an agent must not make it
-    reach out, so a partial clone would lack what is compared.
+    The mirror is complete: sq compares objects with git's lazy fetching off, because an agent must not
+    make it reach out, so a partial clone would lack what is compared.
     """
     mirror = mirrors / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
     mirror.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """The work on one submission: fetch, `sq run` or `sq resume` as a process, checkpoints, push, report.
 
-Nothing of a host is a step that the engine remembers: whoever takes over has another disk. So the whole of the work is
-one step, and the checkpoint in git says how far it came.
+Nothing of a host is a step that the engine remembers: whoever takes over has another disk. So the whole of
+the work is one step, and the checkpoint in git says how far it came.
 """
 
 import os
@@ -43,7 +43,6 @@ from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.outcome import EXIT_CODES, Outcome
-from state.redaction.known import Known
 from state.redaction.places import known_in, known_in_files
 from state.redaction.redactor import Redactor, redactor
 from state.settings.sources import REPOSITORY_FILE
@@ -70,7 +69,10 @@ class MovedError(SqError):
 
 @dataclass(kw_only=True)
 class Host:
-    """What the work on a submission needs of its worker. `draining` and `lost` are set by it, and never unset."""
+    """What the work on a submission needs of its worker.
+
+    `draining` and `lost` are set by it, and never unset.
+    """
 
     executor: str
     name: str
@@ -93,12 +95,15 @@ class Host:
             key = dict(found.variables) if found else {}
         home = Path(self.environ.get("HOME") or Path.home())
         database = {name: self.environ[name] for name in _NOT_FOR_RUNS if name in self.environ}
-        known: list[Known] = [*known_in_files(home, checkout), *known_in(database)]
+        known = [*known_in_files(home, checkout), *known_in(database)]
         return redactor({**self.environ, **key}, known)
 
 
 def admit(host: Host, submission: Submission, before: dict[str, Any]) -> dict[str, Any]:
-    """Check a submission against the worker's rules, and reserve its budget. A report if it does not begin."""
+    """Check a submission against the worker's rules, and reserve its budget.
+
+    A report if it does not begin.
+    """
     del before
     if problem := host.policy.refusal(submission):
         return _ended(Report(outcome=Outcome.USAGE, problem=problem, host=host.name))
@@ -191,7 +196,8 @@ class Attempt:
         code = self._work()
         return self._hand_in(code)
 
-    # --- before -------------------------------------------------------------------------------------------------
+    # --- before
+    # -------------------------------------------------------------------------------------------------
 
     def _fetch(self) -> None:
         """Clone the repository, and fetch what was submitted and the newest checkpoint."""
@@ -216,7 +222,8 @@ class Attempt:
         self._remote.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
         self._pushed = self._checkpoints.last = commit
 
-    # --- meanwhile ----------------------------------------------------------------------------------------------
+    # --- meanwhile
+    # ----------------------------------------------------------------------------------------------
 
     def _work(self) -> int:
         """Run sq until it ends, and return its exit code. It is started again if something killed it."""
@@ -350,7 +357,8 @@ class Attempt:
                 self._once.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
                 self._pushed = commit
 
-    # --- after --------------------------------------------------------------------------------------------------
+    # --- after
+    # --------------------------------------------------------------------------------------------------
 
     def _hand_in(self, code: int) -> Report:
         """Push the last checkpoint, and the work if the run has ended. Say how it ended."""

@@ -1,4 +1,4 @@
-"""A worker: claims submissions, works on several at a time, looks after its neighbours, and stops in order."""
+"""A worker: claims submissions, works on several at once, looks after its neighbours, and stops in order."""
 
 import os
 import signal
@@ -38,7 +38,10 @@ _TICK_S, _EMPTY_S = 0.2, 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerWish:
-    """How a worker is to be. `until_empty`: it ends when nothing is left to do. Its name need not be unique."""
+    """How a worker is to be.
+
+    `until_empty`: it ends when nothing is left to do. Its name need not be unique.
+    """
 
     policy: WorkerPolicy
     places: int = 1
@@ -70,8 +73,8 @@ class Worker:
         if isinstance(self._locks, FileLocks) and not self._locks.take(_ALONE):
             others = ", ".join(f"process {one.pid} on {one.host}" for one in self._ledger.workers())
             raise UsageError(
-                f"{url} has a worker already ({others or 'it is starting'}). SQLite is for one worker: give it more "
-                "--places, or use PostgreSQL (SQ_FLEET_DATABASE=postgresql://…)"
+                f"{url} has a worker already ({others or 'it is starting'}). SQLite is for one worker: give "
+                "it more --places, or use PostgreSQL (SQ_FLEET_DATABASE=postgresql://…)"
             )
         self._host = Host(
             executor=executor,
@@ -134,10 +137,11 @@ class Worker:
             one.state in waiting and set(one.submission.labels) <= mine for one in self._engine.units()
         )
 
-    # --- the steps ----------------------------------------------------------------------------------------------
+    # --- the steps
+    # ----------------------------------------------------------------------------------------------
 
     def _patiently(self, name: str, act: Act) -> Callable[[Submission, dict[str, Any]], dict[str, Any]]:
-        """Return a step that waits for a database that is away, and never returns if the run goes elsewhere."""
+        """Return a step that waits for a database that is away, and stays put if the run goes elsewhere."""
 
         def step(submission: Submission, before: dict[str, Any]) -> dict[str, Any]:
             if self._host.draining.is_set() and name != "finish":
@@ -186,7 +190,8 @@ class Worker:
         report = Report(outcome=Outcome.FAILED, problem=problem, host=self._host.name)
         return {"report": report.as_data()}
 
-    # --- the end ------------------------------------------------------------------------------------------------
+    # --- the end
+    # ------------------------------------------------------------------------------------------------
 
     def _heed(self, number: int, _frame: object) -> None:
         if self._stop.is_set():

@@ -1,4 +1,7 @@
-"""The rows of a journal as JSON Lines, to carry a run to another folder or host. Texts are redacted already."""
+"""The rows of a journal as JSON Lines, to carry a run to another folder or host.
+
+Texts are redacted already.
+"""
 
 import json
 import sqlite3

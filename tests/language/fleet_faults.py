@@ -127,7 +127,9 @@ def hung(fleet: FleetHere) -> tuple[float, int]:
     claimed = next(one.at for one in fleet.pushes(id_) if one.worker == "second")
     below = first.tree()[1:]
     first.thaw()
-    fleet.until(lambda: first.process.poll() is not None and not any(one.is_running() for one in below), within_s=5)
+    fleet.until(
+        lambda: first.process.poll() is not None and not any(one.is_running() for one in below), within_s=5
+    )
     done(fleet, id_)
     return took, sum(one.worker == "first" and one.at > claimed for one in fleet.pushes())
 
@@ -265,10 +267,12 @@ def next_version(fleet: FleetHere, server: PostgresServer) -> str:
         stdout=subprocess.DEVNULL,
     )
     try:
-        fleet.until(lambda: fleet.ledger.workers())
+        fleet.until(fleet.ledger.workers)
         time.sleep(3)
         assert process.poll() is None
-        assert fleet.unit(id_).state is UnitState.QUEUED, "it takes nothing that it might understand otherwise"
+        assert fleet.unit(id_).state is UnitState.QUEUED, (
+            "it takes nothing that it might understand otherwise"
+        )
         fleet.worker("present")
         done(fleet, id_)
         assert process.poll() is None
@@ -302,7 +306,7 @@ def cancelled_in_the_queue(fleet: FleetHere, server: PostgresServer) -> str:
     id_ = fleet.submit(scenario())
     assert fleet.engine.cancel(id_)
     fleet.worker("first")
-    fleet.until(lambda: fleet.ledger.workers())
+    fleet.until(fleet.ledger.workers)
     time.sleep(2)
     assert fleet.unit(id_).state is UnitState.CANCELLED
     assert not fleet.branches()
@@ -347,11 +351,13 @@ def cancelled_while_it_works(fleet: FleetHere, server: PostgresServer) -> str:
 @row
 def cancelled_while_it_is_handed_in(fleet: FleetHere, server: PostgresServer) -> str:
     hook = fleet.server / "hooks" / "pre-receive"
-    hook.write_text('#!/bin/sh\ngrep -q refs/heads/sq/ && { touch "$GIT_DIR/handing-in"; sleep 4; }\nexit 0\n')
+    hook.write_text(
+        '#!/bin/sh\ngrep -q refs/heads/sq/ && { touch "$GIT_DIR/handing-in"; sleep 4; }\nexit 0\n'
+    )
     hook.chmod(0o755)
     id_ = fleet.submit(scenario())
     fleet.worker("first")
-    fleet.until(lambda: (fleet.server / "handing-in").exists())
+    fleet.until((fleet.server / "handing-in").exists)
     assert fleet.engine.cancel(id_)
     fleet.until(lambda: fleet.ledger.progress([id_])[id_].phase == "complete")
     assert fleet.unit(id_).state is UnitState.CANCELLED

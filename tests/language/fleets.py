@@ -209,7 +209,9 @@ class FleetHere:
 
     def until_ended(self, *ids: str, within_s: float = WAIT_S) -> list[Unit]:
         """Wait until submissions have ended, and return them."""
-        self.until(lambda: all(one.exit_code is not None for one in self.engine.units(ids)), within_s=within_s)
+        self.until(
+            lambda: all(one.exit_code is not None for one in self.engine.units(ids)), within_s=within_s
+        )
         return [self.unit(id_) for id_ in ids]
 
     def until_phase(self, id_: str, *phases: str, worker: str = "", within_s: float = WAIT_S) -> float:

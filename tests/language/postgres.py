@@ -38,7 +38,11 @@ class PostgresServer:
 
     def make(self, *, durable: bool) -> None:
         self._call("initdb", "--auth=trust", "--username=fleet", "--no-sync", "--encoding=UTF8", "--locale=C")
-        settings = (f"fsync = {'on' if durable else 'off'}", "unix_socket_directories = ''", "max_connections = 100")
+        settings = (
+            f"fsync = {'on' if durable else 'off'}",
+            "unix_socket_directories = ''",
+            "max_connections = 100",
+        )
         with (self._folder / "postgresql.conf").open("a") as file:
             file.write("\n".join([*settings, f"port = {self.port}", "listen_addresses = '127.0.0.1'", ""]))
 

@@ -29,7 +29,10 @@ def cancel(submission: str, as_json: bool) -> int:
 @click.argument("submission")
 @as_json
 def retry(submission: str, as_json: bool) -> int:
-    """Queue SUBMISSION again. Its run goes on from its last checkpoint. What was paid for is not done again."""
+    """Queue SUBMISSION again.
+
+    Its run goes on from its last checkpoint. What was paid for is not done again.
+    """
     with opened() as fleet:
         unit = fleet.find(submission)
         if not fleet.engine.again(unit.id):
@@ -86,7 +89,10 @@ def _dollars(text: str) -> float:
 @click.option("--per-minute", metavar="N", help="Runs that begin within a minute (none: no limit).")
 @as_json
 def limits(repository: str | None, total: str | None, per_minute: str | None, as_json: bool) -> int:
-    """Show the limits of the queues, or change those that are given. They hold for each set of labels by itself."""
+    """Show the limits of the queues, or change those that are given.
+
+    They hold for each set of labels by itself.
+    """
     from dataclasses import replace
 
     given = {"repository": repository, "total": total, "per_minute": per_minute}
@@ -116,7 +122,10 @@ def _count(name: str, text: str) -> int | None:
 @click.command("doctor", short_help="Check the database, the workers and this host.")
 @as_json
 def doctor(as_json: bool) -> int:
-    """Check the database, the tools of a worker and the workers, with advice. Exit code 1 if something is missing."""
+    """Check the database, the tools of a worker and the workers, with advice.
+
+    Exit code 1 if something is missing.
+    """
     with opened() as fleet:
         workers, units = fleet.ledger.workers(), fleet.engine.units()
         url = shown_url(fleet.url)

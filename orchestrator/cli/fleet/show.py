@@ -62,7 +62,7 @@ def _line(row: dict[str, Any]) -> str:
 @click.argument("submission")
 @as_json
 def show(submission: str, as_json: bool) -> int:
-    """Show the state of SUBMISSION (its id, a beginning of it, or the id of its run), and where its work is."""
+    """Show the state of SUBMISSION (an id, its beginning, or the id of its run), and where its work is."""
     with opened() as fleet:
         unit = fleet.find(submission)
         row = row_of(unit, fleet.ledger.progress([unit.id]).get(unit.id))

@@ -75,11 +75,11 @@ def submit(
     rehearse: Path | None,
     as_json: bool,
 ) -> int:
-    """Submit each SPEC as a run: a Markdown file, an issue (gh:OWNER/REPO#N), or gh:OWNER/REPO@LABEL for all
-    open issues with that label.
+    """Submit each SPEC as a run.
 
-    The same submission made again is the same run. The text of a spec goes to refs/sq-fleet of the repository, and
-    the database holds its hash.
+    SPEC is a Markdown file, an issue (gh:OWNER/REPO#N), or gh:OWNER/REPO@LABEL for all open issues with that
+    label. The same submission made again is the same run. The text of a spec goes to refs/sq-fleet of the
+    repository, and the database holds its hash.
     """
     wish = _Wish(
         effort=effort,

@@ -52,8 +52,8 @@ def worker(
 ) -> int:
     """Claim submissions and work on them, until SIGTERM or Ctrl-C.
 
-    Then runs are put down, pushed and given back within a minute, and another worker goes on with them. The API key
-    and the rights of git are this host's: they are in its environment, and in no submission.
+    Then runs are put down, pushed and given back within a minute, and another worker goes on with them.
+    The API key and the rights of git are this host's: they are in its environment, and in no submission.
     """
     url = database_url()
     is_local = url.startswith("sqlite")

@@ -190,7 +190,11 @@ async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
 @click.argument("pull_request", metavar="PR")
 @click.option("--watch", is_flag=True, help="Go on until the pull request is merged or closed.")
 @click.option(
-    "--for", "for_s", metavar="DURATION", callback=options.duration, help="Watch for this long at most: 90m, 8h, 2d."
+    "--for",
+    "for_s",
+    metavar="DURATION",
+    callback=options.duration,
+    help="Watch for this long at most: 90m, 8h, 2d.",
 )
 @flags.settings(budget="USD", questions="", sandbox="")
 @click.option(

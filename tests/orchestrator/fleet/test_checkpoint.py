@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from language.fleets import scenario
+from language.played_sq import PLAYED_SQ
 
 from benchmarks.rehearsed import git
-from language.played_sq import PLAYED_SQ
 from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
 from orchestrator.fleet.transport import git_line
 from state.journal.store import JournalReader
@@ -28,7 +28,15 @@ def place(tmp_path: Path) -> Workplace:
     (root / "scenario.yaml").write_bytes(scenario(content="A long note: q7Xw9ZkLm3Tv5Rb8"))
     options = ("--no-merge", "--effort", "low", "--state-dir", str(root / "state"), "--quiet", "--plain")
     subprocess.run(
-        [*PLAYED_SQ, "run", "--spec", str(root / "spec.md"), "--rehearse", str(root / "scenario.yaml"), *options],
+        [
+            *PLAYED_SQ,
+            "run",
+            "--spec",
+            str(root / "spec.md"),
+            "--rehearse",
+            str(root / "scenario.yaml"),
+            *options,
+        ],
         cwd=root / "repository",
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_STATE_HOME": str(root / "local")},
         check=True,
@@ -64,7 +72,9 @@ def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -
     for name in named:
         git(other.repository, "cat-file", "-e", name)
     transcripts = sorted(one.name for one in folder.glob("claude/*/projects/*/*.jsonl"))
-    assert transcripts == sorted(one.name for one in other.root.glob("state/runs/*/claude/*/projects/*/*.jsonl"))
+    assert transcripts == sorted(
+        one.name for one in other.root.glob("state/runs/*/claude/*/projects/*/*.jsonl")
+    )
 
 
 def test_a_second_checkpoint_of_what_has_not_changed_adds_nothing_but_itself(place: Workplace) -> None:
@@ -80,7 +90,9 @@ def test_a_secret_in_the_work_is_not_put_into_a_checkpoint(place: Workplace) -> 
         checkpoints(place, "q7Xw9ZkLm3Tv5Rb8").take("A checkpoint")
 
 
-def test_a_secret_in_a_conversation_is_taken_out_and_the_conversation_stays_readable(place: Workplace) -> None:
+def test_a_secret_in_a_conversation_is_taken_out_and_the_conversation_stays_readable(
+    place: Workplace,
+) -> None:
     import json
 
     folder = place.run_folder

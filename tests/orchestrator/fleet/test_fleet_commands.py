@@ -172,7 +172,9 @@ def test_a_worker_takes_only_what_it_allows() -> None:
         ("[broken", []),
     ],
 )
-def test_settings_of_a_repository_that_reach_beyond_the_sandbox_are_found(text: str, found: list[str]) -> None:
+def test_settings_of_a_repository_that_reach_beyond_the_sandbox_are_found(
+    text: str, found: list[str]
+) -> None:
     assert widening(text.encode()) == found
 
 
@@ -194,7 +196,9 @@ def test_a_repository_that_opens_the_sandbox_is_refused_unless_it_is_trusted(fil
     assert files.json("show", id_)["outcome"] == "complete"
 
 
-@pytest.mark.parametrize("command", [["--help"], ["status"], ["fleet", "--help"], ["config"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "command", [["--help"], ["status"], ["fleet", "--help"], ["config"], ["run", "--help"]]
+)
 def test_no_other_command_imports_the_engine(tmp_path: Path, command: list[str]) -> None:
     code = (
         "import sys\nfrom orchestrator.cli.main import main\n"

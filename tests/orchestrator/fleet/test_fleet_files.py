@@ -40,9 +40,10 @@ def test_the_compose_file_gives_a_worker_its_database_its_key_and_time_to_drain(
 
 
 def test_compose_itself_reads_the_file() -> None:
-    if not shutil.which("docker") or subprocess.run(
-        ["docker", "compose", "version"], capture_output=True, check=False
-    ).returncode:
+    if (
+        not shutil.which("docker")
+        or subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("docker compose is not installed")
     command = ["docker", "compose", "--file", str(FOLDER / "compose.yaml"), "config", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -80,5 +81,7 @@ def test_systemd_itself_reads_the_unit(tmp_path: Path) -> None:
         pytest.skip("systemd-analyze is not installed")
     unit = tmp_path / "sq-fleet-worker.service"
     unit.write_text((FOLDER / unit.name).read_text("utf-8"))
-    done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")

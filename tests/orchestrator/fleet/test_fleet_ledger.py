@@ -111,7 +111,7 @@ def test_the_tables_are_made_once_by_many_first_users(server: PostgresServer) ->
     def make(number: int) -> None:
         try:
             Ledger(databases[number])
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             failed.append(error)
 
     threads = [threading.Thread(target=make, args=(number,)) for number in range(5)]

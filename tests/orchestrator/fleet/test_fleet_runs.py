@@ -19,7 +19,8 @@ def test_a_submission_is_worked_on_and_its_work_is_pushed_to_its_own_branch(loca
     assert (report.outcome, report.problem) == (Outcome.COMPLETE, "")
     assert local.branches() == {f"refs/heads/sq/{report.run}": report.commit}
     assert {one.ref for one in local.pushes() if one.worker == "one"} == {
-        journal_ref(id_), f"refs/heads/sq/{report.run}"
+        journal_ref(id_),
+        f"refs/heads/sq/{report.run}",
     }
 
 
