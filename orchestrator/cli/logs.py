@@ -30,6 +30,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
     """
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
+    from orchestrator.views.run.console import event_printer
     from state.journal.store import JournalReader
 
     if prompts and follow:
@@ -41,7 +42,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
         if prompts:
             _show_prompts(journal, as_json=as_json)
         else:
-            show = _printer(as_json=as_json)
+            show = event_printer(as_json=as_json)
             last = 0
             for stored in journal.read():
                 show(stored)
@@ -50,24 +51,6 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
                 _follow(journal, folder, last, show)
                 _say_if_killed(journal, folder)
     return 0
-
-
-def _printer(*, as_json: bool) -> "Callable[[Stored], None]":
-    from orchestrator.views.run.console import event_object
-    from orchestrator.views.run.story import log_lines
-    from state.journal.fold.fold import apply
-    from state.journal.view import RunView
-
-    view = RunView()
-
-    def show(stored: "Stored") -> None:
-        apply(view, stored)
-        if as_json:
-            say_json(event_object(view, stored))
-        else:
-            say(*log_lines(view, stored))
-
-    return show
 
 
 def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Which workers are gone: each has a lock, which its death frees, and a heart, which stands still if it hangs.
+"""Which workers are gone: each has a lock, which its death frees, and a heart, which stops if its host hangs.
 
 Each worker looks after its neighbours in the order of their ids, so that the load does not grow with the
 square of the fleet. Nobody's clock is compared with another's: a heart stands still if the watcher saw no

@@ -1,10 +1,15 @@
 """The group `sq fleet`. Its commands import DBOS when they are called, and no other command does."""
 
+import importlib
+
 import click
 
-from orchestrator.cli.fleet import control, show
-from orchestrator.cli.fleet.submit import submit
-from orchestrator.cli.fleet.worker import worker
+_COMMANDS = {  # by their modules
+    "submit": ("submit",),
+    "worker": ("worker",),
+    "show": ("list_all", "show", "logs"),
+    "control": ("cancel", "retry", "budget", "limits", "doctor"),
+}
 
 
 @click.group("fleet", short_help="Submit runs to many hosts, and work on them.")
@@ -16,17 +21,6 @@ def command() -> None:
     """
 
 
-_COMMANDS = (
-    submit,
-    worker,
-    show.list_all,
-    show.show,
-    show.logs,
-    control.cancel,
-    control.retry,
-    control.budget,
-    control.limits,
-    control.doctor,
-)
-for _one in _COMMANDS:
-    command.add_command(_one)
+for _module, _names in _COMMANDS.items():
+    for _name in _names:
+        command.add_command(getattr(importlib.import_module(f"orchestrator.cli.fleet.{_module}"), _name))

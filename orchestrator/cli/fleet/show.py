@@ -82,9 +82,9 @@ def show(submission: str, as_json: bool) -> int:
 @as_json
 def logs(submission: str, follow: bool, as_json: bool) -> int:
     """Show each event of the run of SUBMISSION, as far as its worker has pushed checkpoints."""
-    from orchestrator.cli.logs import _printer
+    from orchestrator.views.run.console import event_printer
 
-    print_one = _printer(as_json=as_json)
+    print_one = event_printer(as_json=as_json)
     with opened() as fleet, TemporaryDirectory(prefix="sq-") as scratch:
         unit = fleet.find(submission)
         after = _shown(unit, Path(scratch), 0, print_one)

@@ -3,7 +3,7 @@
 After a time without events a line names the calls and commands that the run waits for.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -21,6 +21,7 @@ from orchestrator.views.screen import say, say_all, say_json, shown
 from orchestrator.views.words import duration, subject_of, time_of_day, tool_call
 from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.events.calls import CallView
+from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.records.calls import MessageKind
 from state.roles import Role
@@ -77,6 +78,20 @@ def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
             return lines_of(view, stored)
         case Detail.ALL:
             return log_lines(view, stored)
+
+
+def event_printer(*, as_json: bool) -> Callable[[Stored], None]:
+    """Return a function that prints the events of a run as they are given to it, in order."""
+    view = RunView()
+
+    def show(stored: Stored) -> None:
+        apply(view, stored)
+        if as_json:
+            say_json(event_object(view, stored))
+        else:
+            say(*log_lines(view, stored))
+
+    return show
 
 
 def event_object(view: RunView, stored: Stored) -> dict[str, object]:

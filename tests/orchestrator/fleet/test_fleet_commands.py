@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 from language.fleets import SPEC, FleetHere, scenario
 from language.played_sq import PLAYED_SQ
 
+from orchestrator.cli.fleet.issues import open_issues
 from orchestrator.fleet.policy import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
+from state.errors import UsageError
 
 
 @pytest.fixture
@@ -226,3 +229,76 @@ def test_without_the_extra_each_command_says_how_to_install_it(tmp_path: Path) -
     assert done.returncode == 2
     assert "dbos" in done.stderr
     assert "install" in done.stderr
+
+
+def test_work_with_a_label_priority_and_pool_is_done_by_a_worker_that_has_the_label(files: FleetHere) -> None:
+    late = submit(files, "--label", "gpu", "--priority", "200", "--pool", "team").split()[0]
+    first = submit(files, "--label", "gpu", "--priority", "50", "--nonce", "2", "--base", files.base).split()[
+        0
+    ]
+    worker = files.worker("gpu", "--label", "gpu", "--drain", "--sandbox", "whole", "--checkpoint", "1")
+
+    assert worker.process.wait(90) == 0
+    rows = {one["id"]: one for one in files.json("list", "--all")["submissions"]}
+    assert [rows[id_]["outcome"] for id_ in (late, first)] == ["complete"] * 2
+    assert worker.said.index(first) < worker.said.index(late)
+    assert {one["name"] for one in files.json("budget")["pools"]} == {"team", "default"}
+    assert rows[late]["worker"].startswith("gpu-")
+
+
+def test_a_pull_request_that_cannot_be_opened_is_said_and_the_work_is_kept(files: FleetHere) -> None:
+    id_ = submit(files, "--pr").split()[0]
+    files.worker("here")
+    files.until_ended(id_)
+
+    shown = files.json("show", id_)
+    assert shown["outcome"] == "complete"
+    assert shown["pull_request"].startswith("none: ")
+    assert f"refs/heads/{shown['branch']}" in files.branches()
+
+
+def test_the_page_of_the_fleet_has_the_runs_of_all_hosts(files: FleetHere) -> None:
+    submit(files)
+    files.worker("here", "--drain").process.wait(90)
+    run = files.json("list")["submissions"][0]["run"]
+    with subprocess.Popen(
+        [*PLAYED_SQ, "dash", "--fleet"],
+        env=files.environment(files.folder / "user"),
+        cwd=files.folder,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as page:
+        try:
+            assert page.stdout is not None
+            address = page.stdout.readline().strip()
+            jar = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            assert run in jar.open(address, timeout=30).read().decode()
+        finally:
+            page.terminate()
+
+
+async def test_the_open_issues_with_a_label_become_specs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="gh:OWNER/REPO@LABEL"):
+        await open_issues("nothing", "sq")
+
+
+def test_the_sandbox_of_a_run_is_the_one_of_its_worker(files: FleetHere) -> None:
+    id_ = submit(files).split()[0]
+    files.worker("here", "--sandbox", "off")
+    files.until_ended(id_)
+    events = [json.loads(line) for line in files.sq("logs", id_, "--json").splitlines()]
+    started = next(one for one in events if one["event"] == "RunStarted")
+    assert started["settings"]["sandbox"]["mode"] == "off"
+
+
+def test_each_command_prints_one_object_as_json(files: FleetHere) -> None:
+    made = json.loads(submit(files, "--json"))
+    assert made["new"] == 1
+    id_ = made["submissions"][0]["id"]
+    assert files.json("cancel", id_) == {"id": id_, "state": "cancelled"}
+    assert {one["check"] for one in files.json("doctor", code=1)["checks"]} >= {
+        "database",
+        "git",
+        "workers",
+        "disk",
+    }
