@@ -3,11 +3,10 @@
 import os
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _PASSWORD = re.compile(r"^[a-z+]+://[^/@]*:[^/@]*@")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LOOK_S = 1.0
+_LOOK_S, _PATIENCE_S = 1.0, 10.0
 _MOST_LABELS = 5
 
 
@@ -81,21 +80,21 @@ def submit(
     label. The same submission made again is the same run. The text of a spec goes to refs/sq-fleet of the
     repository, and the database holds its hash.
     """
-    wish = _Wish(
-        effort=effort,
-        budget_usd=budget if budget is not None else _budget_of(effort),
-        deadline_s=deadline or 0.0,
-        priority=priority,
-        labels=_checked(labels),
-        pool=pool,
-        pull_request=pull_request,
-        nonce=nonce,
-    )
-    found = [text for spec in specs for text in _texts(spec)]
+    wish = {
+        "effort": effort,
+        "budget_usd": budget if budget is not None else _budget_of(effort),
+        "deadline_s": deadline or 0.0,
+        "priority": priority,
+        "labels": _checked(labels),
+        "pool": pool,
+        "pull_request": pull_request,
+        "nonce": nonce,
+    }
+    found = [one for spec in specs for one in _texts(spec)]
     scenario = rehearse.read_bytes() if rehearse else b""
     with opened() as fleet:
-        target = _target(repository, base)
-        asked = [_submitted(fleet, target, wish, text, scenario) for text in found]
+        about = {**wish, **_target(repository, base)}
+        asked = [_submitted(fleet, about, text, title, scenario) for title, text in found]
         if not as_json:
             for submission, is_new in asked:
                 say(f"{submission.id} {'submitted' if is_new else 'is known already'}: {submission.title}")
@@ -108,61 +107,24 @@ def submit(
     return code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
-    effort: str
-    budget_usd: float
-    deadline_s: float
-    priority: int
-    labels: tuple[str, ...]
-    pool: str
-    pull_request: bool
-    nonce: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    url: str
-    base: str
-    branch: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Text:
-    title: str
-    data: bytes
-
-
 def _submitted(
-    fleet: Fleet, target: _Target, wish: _Wish, text: _Text, scenario: bytes
+    fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes
 ) -> "tuple[Submission, bool]":
+    """Push what is submitted and queue it. Return the submission, and whether it is new."""
     from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
     from orchestrator.fleet.records import Submission
     from orchestrator.fleet.transport import GitServer, content_hash, offer
 
-    files = {OWN_SPEC: text.data, **({SCENARIO: scenario} if scenario else {})}
-    submission = Submission(
-        repository=target.url,
-        base=target.base,
-        branch=target.branch,
-        spec=content_hash(files),
-        title=text.title,
-        effort=wish.effort,
-        budget_usd=wish.budget_usd,
-        deadline_s=wish.deadline_s,
-        priority=wish.priority,
-        labels=wish.labels,
-        pool=wish.pool,
-        pull_request=wish.pull_request,
-        nonce=wish.nonce,
-    )
+    files = {OWN_SPEC: text, **({SCENARIO: scenario} if scenario else {})}
+    submission = Submission(spec=content_hash(files), title=title, **about)
     with TemporaryDirectory(prefix="sq-") as scratch:
-        offer(GitServer(target.url, patience_s=10.0), submission.id, files, Path(scratch))
+        server = GitServer(submission.repository, patience_s=_PATIENCE_S)
+        offer(server, submission.id, files, Path(scratch))
     return submission, fleet.engine.submit(submission)
 
 
-def _target(given: str | None, base: str | None) -> _Target:
-    """Return the repository as workers find it, and the commit where the work begins.
+def _target(given: str | None, base: str | None) -> dict[str, str]:
+    """Return the repository as workers find it, and the branch and commit where the work begins.
 
     Raises:
         UsageError: there is none, or its address holds a password.
@@ -170,6 +132,24 @@ def _target(given: str | None, base: str | None) -> _Target:
     from orchestrator.fleet.transport import GitServer, git_line
     from state.errors import GitError
 
+    url = _address(given)
+    server = GitServer(url, patience_s=_PATIENCE_S)
+    try:
+        head = git_line(Path("/"), "ls-remote", "--symref", url, "HEAD").splitlines()
+        named = (line.split()[1] for line in head if line.startswith("ref:"))
+        branch = next(named, "main").removeprefix("refs/heads/")
+        if base and _COMMIT.fullmatch(base):
+            return {"repository": url, "base": base, "branch": branch}
+        branch = base or branch
+        commit = server.refs(f"refs/heads/{branch}").get(f"refs/heads/{branch}")
+    except (GitError, SqError) as error:
+        raise UsageError(f"{url} cannot be read: {error}") from error
+    if not commit:
+        raise UsageError(f"{url} has no branch {branch}: push it, or name another with --base")
+    return {"repository": url, "base": commit, "branch": branch}
+
+
+def _address(given: str | None) -> str:
     here = options.repository_here()
     url = given or (_own_address(here) if here else "")
     if not url:
@@ -182,21 +162,7 @@ def _target(given: str | None, base: str | None) -> _Target:
         url = str(Path(url).absolute())
         if not Path(url).is_dir():
             raise UsageError(f"--repository {url}: there is no such folder")
-    remote = GitServer(url, patience_s=10.0)
-    try:
-        head = git_line(Path("/"), "ls-remote", "--symref", url, "HEAD").splitlines()
-        branch = next(
-            (line.split()[1].removeprefix("refs/heads/") for line in head if line.startswith("ref:")), "main"
-        )
-        if base and _COMMIT.fullmatch(base):
-            return _Target(url=url, base=base, branch=branch)
-        branch = base or branch
-        commit = remote.refs(f"refs/heads/{branch}").get(f"refs/heads/{branch}")
-    except (GitError, SqError) as error:
-        raise UsageError(f"{url} cannot be read: {error}") from error
-    if not commit:
-        raise UsageError(f"{url} has no branch {branch}: push it, or name another with --base")
-    return _Target(url=url, base=commit, branch=branch)
+    return url
 
 
 def _own_address(here: Path) -> str:
@@ -209,8 +175,8 @@ def _own_address(here: Path) -> str:
         return str(here)
 
 
-def _texts(spec: str) -> list[_Text]:
-    """Return the texts that an argument names.
+def _texts(spec: str) -> list[tuple[str, bytes]]:
+    """Return the specs that an argument names, each as its title and its text.
 
     Raises:
         UsageError: it cannot be read.
@@ -226,11 +192,11 @@ def _texts(spec: str) -> list[_Text]:
 
         named, _, label = spec.partition("@")
         numbers = anyio.run(open_issues, named.removeprefix("gh:"), label)
-        return [text for number in numbers for text in _texts(f"{named}#{number}")]
+        return [one for number in numbers for one in _texts(f"{named}#{number}")]
     found = taken_over(spec, fleet_root())
     text = read_spec(found.file)
     heading = next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), spec)
-    return [_Text(title=found.issue or _title(heading), data=text.encode())]
+    return [(found.issue or _title(heading), text.encode())]
 
 
 def _title(heading: str) -> str:
