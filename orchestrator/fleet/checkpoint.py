@@ -34,6 +34,7 @@ _OBJECT = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 _CARRIED = ("scenario.yaml", "rehearsal.jsonl", "summary.json", "notices/*", "claude/*/projects/**/*.jsonl")
 _TRIES = 5
 _INTEGRATION = "run"  # the worktree that sq makes anew
+ROOT = Path("/sq-fleet-work")  # in a checkpoint: the place of the claim, which differs on each host
 _SLUG = re.compile(r"[^a-zA-Z0-9]")
 
 
@@ -164,11 +165,14 @@ class Checkpoints:
             for file in folder.glob(pattern):
                 about = file.stat()
                 if self._known.get(file) != (about.st_size, about.st_mtime_ns) and file.is_file():
-                    text = "\n".join(
-                        map(self._redacted, file.read_text("utf-8", errors="replace").split("\n"))
-                    )
-                    self._add(f"{_FILES}/{file.relative_to(folder)}", text.encode())
+                    lines = file.read_text("utf-8", errors="replace").split("\n")
+                    text = self._leave("\n".join(map(self._redacted, lines)))
+                    self._add(f"{_FILES}/{self._leave(str(file.relative_to(folder)))}", text.encode())
                     self._known[file] = (about.st_size, about.st_mtime_ns)
+
+    def _leave(self, text: str) -> str:
+        """Return a text of this place as it stands in a checkpoint: each host puts its own place into it."""
+        return _renamed(self.place.root, ROOT)(text)
 
     def _redacted(self, line: str) -> str:
         """Return a line without secrets.
@@ -190,8 +194,9 @@ class Checkpoints:
         for commit in dict.fromkeys([*commits, *named]):
             self._refuse_secrets(commit)
         if rows:
-            self._add(f"{_JOURNAL}/{rows[0][0]:09}", as_lines(rows))
-        facts = {"root": str(self.place.root), "run": run, "refs": refs, "unfinished": unfinished}
+            left = as_lines((*row[:4], self._leave(row[4])) for row in rows)
+            self._add(f"{_JOURNAL}/{rows[0][0]:09}", left)
+        facts = {"run": run, "refs": refs, "unfinished": unfinished}
         self._add(_FACTS, json.dumps(facts, sort_keys=True).encode())
         parents = [
             *([self.last] if self.last else []),
@@ -263,7 +268,7 @@ class Checkpoints:
             return ""
         facts = json.loads(files[_FACTS])
         folder = self.place.state / "runs" / facts["run"]
-        write_run(files, folder, moved=_moved(Path(facts["root"]), self.place.root))
+        write_run(files, folder, moved=_renamed(ROOT, self.place.root))
         for name, target in facts["refs"].items():
             git_line(self.place.repository, "update-ref", name, target)
         for path, (head, _, unfinished) in facts["unfinished"].items():
@@ -300,9 +305,9 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
     return value
 
 
-def _moved(old: Path, new: Path) -> Callable[[str], str]:
-    """Return the function that names the new folder in place of the old, also as Claude Code writes it."""
-    pairs = [(str(old), str(new)), (_SLUG.sub("-", str(old)), _SLUG.sub("-", str(new)))]
+def _renamed(old: Path, new: Path) -> Callable[[str], str]:
+    """Return the function that names a new folder in place of an old one, also as Claude Code writes it."""
+    pairs = ((str(old), str(new)), (_SLUG.sub("-", str(old)), _SLUG.sub("-", str(new))))
 
     def change(text: str) -> str:
         for before, after in pairs:

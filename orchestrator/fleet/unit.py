@@ -52,6 +52,7 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_S = 60.0
 _TICK_S, _LOOK_S = 0.2, 1.0
 _LEAST_DISK = 4 * 2**20  # bytes. Below, no run is worked on
+_CLAIMS = 3  # tries to begin on top of the newest checkpoint
 _POISONED = 3  # workers that died at a run without any progress of it
 _STARTS = 3  # of sq for one claim, if something kills it
 _GRACE_S = 45.0  # for a run to store its state, after which its process tree is killed
@@ -176,18 +177,19 @@ class Attempt:
         shutil.rmtree(self._place.root, ignore_errors=True)
         self._place.root.mkdir(mode=0o700, parents=True)
         self._note(phase="fetching")
-        self._fetch()
-        self._checkpoints = Checkpoints(
-            place=self._place,
-            base=self._asked.base,
-            branch=self._asked.branch,
-            redact=self._host.redactor_for(self._place.repository),
-        )
-        run = self._checkpoints.restore(self._pushed) if self._pushed else ""
+        asked, folder = self._asked, self._place.repository
+        clone(self._remote, self._host.root / "mirrors", folder, branch=asked.branch, base=asked.base)
+        for tries in range(1, _CLAIMS + 1):
+            run = self._taken_up()
+            try:
+                self._push_claim(standing)
+                break
+            except ClaimLostError:  # a last push of the worker before was under way
+                if tries == _CLAIMS:
+                    raise
         if view := self._view():
             self._merged = sum(task.stage.value == "merged" for task in view.tasks.values())
             self._calls = sum(call.end is not None for call in view.calls.values())
-        self._push_claim(standing)
         if standing.deaths >= _POISONED:
             return self._report(Outcome.FAILED, _poisoned(standing.deaths))
         if problem := self._host.policy.refusal_of_settings(self._configuration()):
@@ -199,10 +201,9 @@ class Attempt:
     # --- before
     # -------------------------------------------------------------------------------------------------
 
-    def _fetch(self) -> None:
-        """Clone the repository, and fetch what was submitted and the newest checkpoint."""
+    def _taken_up(self) -> str:
+        """Fetch what was submitted and the newest checkpoint, restore its run, and return the id of that."""
         asked, folder = self._asked, self._place.repository
-        clone(self._remote, self._host.root / "mirrors", folder, branch=asked.branch, base=asked.base)
         refs = self._remote.refs(spec_ref(asked.id), journal_ref(asked.id))
         if spec_ref(asked.id) not in refs:
             raise SqError(f"the repository has no {spec_ref(asked.id)} any more. Submit the spec again")
@@ -210,6 +211,14 @@ class Attempt:
         for name, data in files_at(folder, refs[spec_ref(asked.id)]).items():
             (self._place.root / Path(name).name).write_bytes(data)
         self._pushed = refs.get(journal_ref(asked.id), "")
+        for tried_before in (self._place.state, self._place.home):
+            shutil.rmtree(tried_before, ignore_errors=True)
+        run_git(folder, "worktree", "prune")
+        redact = self._host.redactor_for(folder)
+        self._checkpoints = Checkpoints(
+            place=self._place, base=asked.base, branch=asked.branch, redact=redact
+        )
+        return self._checkpoints.restore(self._pushed) if self._pushed else ""
 
     def _configuration(self) -> bytes:
         try:

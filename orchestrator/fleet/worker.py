@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from state.outcome import Outcome
 
 log = structlog.get_logger(__name__)
 
-Say = Callable[[str], None]
+Say = Callable[..., None]  # prints each of its texts as a line
 DRAIN_S = 55.0
 _AGAIN_S = 2.0  # between tries while the database is away
 _LOST_S = 45.0  # within which a worker that was taken over knows it
@@ -161,6 +162,10 @@ class Worker:
                     self._leave(submission.id)
                 except ClaimLostError as error:
                     result = self._without_claim(submission, error)
+                except Exception:  # noqa: BLE001  a defect of sq's must not lose a submission
+                    lines = traceback.format_exc(limit=-3).strip().splitlines()
+                    self._say(f"{submission.id}: step {name} failed", *lines)
+                    result = self._failed(f"unexpected: {lines[-1]}, in {lines[-3].strip()}")
                 self._told(name, submission, result)
                 return result
 
@@ -186,7 +191,11 @@ class Worker:
     def _without_claim(self, submission: Submission, error: ClaimLostError) -> dict[str, Any]:
         if self._host.lost.wait(_LOST_S) or self._host.draining.is_set():
             self._leave(submission.id)
-        problem = f"{error}, and no worker of this fleet has. Somebody else writes to refs/sq-fleet"
+        return self._failed(
+            f"{error}, and no worker of this fleet has. Somebody else writes to refs/sq-fleet"
+        )
+
+    def _failed(self, problem: str) -> dict[str, Any]:
         report = Report(outcome=Outcome.FAILED, problem=problem, host=self._host.name)
         return {"report": report.as_data()}
 

@@ -254,7 +254,7 @@ from pathlib import Path
 from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.worker import Worker, WorkerWish
 wish = WorkerWish(policy=WorkerPolicy(repositories=("*",)), protocol="2", name="next")
-Worker(sys.argv[1], Path(sys.argv[2]), wish, "next", lambda text: print(text, flush=True)).run()
+Worker(sys.argv[1], Path(sys.argv[2]), wish, "next", lambda *text: print(*text, flush=True)).run()
 """
 
 

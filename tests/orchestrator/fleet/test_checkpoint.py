@@ -1,5 +1,6 @@
 """A run goes on from its checkpoint in another folder: with its refs, unfinished files, and objects no ref leads to."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from language.played_sq import PLAYED_SQ
 from benchmarks.rehearsed import git
 from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
 from orchestrator.fleet.transport import git_line
-from state.journal.store import JournalReader
+from state.journal.events import RunInterrupted
+from state.journal.store import Journal, JournalReader
 from state.redaction.known import Known
 from state.redaction.redactor import Redactor
 
@@ -77,6 +79,31 @@ def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -
     )
 
 
+def test_a_run_that_moves_twice_names_its_last_folder_alone(place: Workplace, tmp_path: Path) -> None:
+    before, commit, taken = place, "", checkpoints(place)
+    for name in ("second", "third"):
+        commit = taken.take(f"Before {name}")
+        other = Workplace(tmp_path / name)
+        other.root.mkdir()
+        git(place.root, "clone", "--quiet", "--no-local", str(before.repository), str(other.repository))
+        git(other.repository, "fetch", "--quiet", str(before.repository), commit)
+        taken = checkpoints(other)
+        taken.restore(commit)
+        folder = other.run_folder
+        assert folder is not None
+        with Journal(folder) as journal:
+            journal.append(RunInterrupted(by=f"{other.root}/{name}"))
+        before = other
+
+    folder = before.run_folder
+    assert folder is not None
+    with JournalReader(folder) as reader:
+        told = repr(reader.read())
+    assert str(tmp_path / "third" / "repository") in told
+    assert str(place.root) not in told
+    assert str(tmp_path / "second") not in told
+
+
 def test_a_second_checkpoint_of_what_has_not_changed_adds_nothing_but_itself(place: Workplace) -> None:
     taken = checkpoints(place)
     first, second = taken.take("One"), taken.take("Two")
@@ -100,7 +127,9 @@ def test_a_secret_in_a_conversation_is_taken_out_and_the_conversation_stays_read
     file = next(folder.glob("claude/*/projects/*/*.jsonl"))
     file.write_text(json.dumps({"text": 'say "hunter2-q7Xw9ZkLm3Tv5Rb8" aloud'}) + "\n" + file.read_text())
     commit = checkpoints(place, "hunter2-q7Xw9ZkLm3Tv5Rb8").take("A checkpoint")
-    path = f"files/{file.relative_to(folder)}"
+    path = "files/" + str(file.relative_to(folder)).replace(
+        re.sub("[^a-zA-Z0-9]", "-", str(place.root)), "-sq-fleet-work"
+    )
     kept = git(place.repository, "show", f"{commit}:{path}").splitlines()[0]
     assert "hunter2" not in kept
     assert json.loads(kept)["text"].startswith('say "')
