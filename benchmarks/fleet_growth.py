@@ -3,7 +3,7 @@
     python -m benchmarks.fleet_growth [--hosts 500] [--runs 10000] [--minutes 30] [--repositories 200]
 
 First it measures here: the transactions of a worker that waits and of one run, the transactions a second that
-PostgreSQL does with as many connections as it has processors times four, the bytes and the time of a push.
+PostgreSQL does by its own pgbench with four connections a processor, the bytes and the time of a push.
 Then a simulation of discrete events (simpy) plays a day: runs come by a curve with a peak at noon,
 repositories are asked for by Zipf's law, and each has a limit of runs at once. The length of a run is an
 assumption (`--minutes`, lognormal), because that is the model's time and not sq's.
@@ -15,7 +15,6 @@ import math
 import os
 import random
 import sys
-import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +35,7 @@ _postgres: Any = import_module("language.postgres")
 DAY_S = 86_400.0
 PEAK = 2.5  # the rate at noon by the mean of the day
 SPREAD = 0.8  # sigma of the lognormal length of a run
+CONNECTIONS = 4  # the most of a worker (`database_engine`)
 CHECKPOINT_S = 60.0
 LOOK_S = 15.0  # that a measurement lasts
 SEED = 20260131
@@ -47,7 +47,7 @@ SEED = 20260131
 @click.option("--runs", default=10_000, show_default=True, help="A day.")
 @click.option("--minutes", default=30.0, show_default=True, help="The mean length of a run.")
 @click.option("--repositories", default=200, show_default=True)
-@click.option("--at-once", default=4, show_default=True, help="Runs of one repository at once.")
+@click.option("--at-once", default=64, show_default=True, help="Runs of one repository at once.")
 def main(hosts: int, places: int, runs: int, minutes: float, repositories: int, at_once: int) -> None:
     """Play a day of a large fleet."""
     if why := _postgres.missing():
@@ -57,10 +57,9 @@ def main(hosts: int, places: int, runs: int, minutes: float, repositories: int, 
     day = Day(hosts * places, runs, minutes * 60, repositories, at_once)
     day.play()
     peak = day.most_at_once
-    load = hosts * here["idle_transactions_s"] + runs * PEAK / DAY_S * here["run_transactions"]
     pushes = peak / CHECKPOINT_S + runs * PEAK / DAY_S * 3
-    bears = here["postgres_transactions_s"]
-    each = here["idle_transactions_s"] + here["run_transactions"] * runs * PEAK / DAY_S / hosts
+    waiting, writing = hosts * here["idle_transactions_s"], runs * PEAK / DAY_S * here["run_transactions"]
+    share = waiting / here["postgres_reads_s"] + writing / here["postgres_writes_s"]
     print_figures(
         {
             **here,
@@ -69,12 +68,12 @@ def main(hosts: int, places: int, runs: int, minutes: float, repositories: int, 
             "wait_s_95": round(percentile(day.waits, 95), 1),
             "wait_s_most": round(max(day.waits), 1),
             "waits_for_its_repository": round(day.held_by_repository / runs, 3),
-            "database_transactions_s": round(load),
-            "database_share": round(load / bears, 2),
-            "database_connections": hosts * 5,
+            "database_transactions_s": round(waiting + writing),
+            "database_share": round(share, 2),
+            "database_connections": hosts * CONNECTIONS,
             "git_pushes_s": round(pushes, 1),
             "git_mb_s": round(pushes * here["push_kb"] / 1024, 2),
-            "hosts_at_half_of_the_database": int(bears / 2 / each),
+            "hosts_at_half_of_the_database": int(hosts / share / 2),
         }
     )
 
@@ -98,11 +97,12 @@ def _measured(server: Any, folder: Path) -> dict[str, float]:
         of_run = _transactions(server) - before - idle * seconds
         size = sum(one.stat().st_size for one in (fleet.server / "objects").rglob("*") if one.is_file())
         pushes = len([one for one in fleet.pushes() if one.worker == "one"])
-        rate = _rate(fleet)
+    writes, reads = _rate(server, "--skip-some-updates"), _rate(server, "--select-only")
     return {
         "idle_transactions_s": round(idle, 1),
         "run_transactions": round(max(of_run, 0.0)),
-        "postgres_transactions_s": round(rate),
+        "postgres_reads_s": round(reads),
+        "postgres_writes_s": round(writes),
         "push_kb": round(size / 1024 / max(pushes, 1), 1),
     }
 
@@ -112,24 +112,12 @@ def _transactions(server: Any) -> int:
     return int(server.query(f"SELECT pg_stat_clear_snapshot(); {query}").split()[-1])
 
 
-def _rate(fleet: Any) -> float:
-    """Return how many durable transactions a second the database does for the ledger."""
-    connections = 4 * (os.cpu_count() or 1)
-    ledgers = [_fleets.Ledger(_fleets.DbosEngine(fleet.url).database) for _ in range(connections)]
-    counts = [0] * connections
-    until = time.monotonic() + LOOK_S
-
-    def note(number: int) -> None:
-        while time.monotonic() < until:
-            ledgers[number].note(f"rate{number}", cost_usd=float(counts[number]))
-            counts[number] += 1
-
-    threads = [threading.Thread(target=note, args=(number,)) for number in range(connections)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    return sum(counts) / LOOK_S
+def _rate(server: Any, *kind: str) -> float:
+    """Return how many transactions of a kind the server does in a second, by its own pgbench."""
+    clients = str(4 * (os.cpu_count() or 1))
+    server.pgbench("--initialize", "--quiet", "--no-vacuum")
+    said = server.pgbench(*kind, "--no-vacuum", f"--time={LOOK_S:.0f}", f"--client={clients}", "--jobs=2")
+    return float(said.rpartition("tps = ")[2].split()[0])
 
 
 # --- a day --------------------------------------------------------------------------------------------------

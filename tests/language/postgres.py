@@ -57,6 +57,11 @@ class PostgresServer:
         command = [f"{self._bin}/psql", "--no-psqlrc", "--tuples-only", "--no-align", self.url, "-c", text]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
+    def pgbench(self, *arguments: str) -> str:
+        """What the server's own benchmark prints."""
+        command = [f"{self._bin}/pgbench", *arguments, self.url]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
     def dump(self, url: str) -> str:
         """All that lies in a database, as text."""
         return subprocess.run(

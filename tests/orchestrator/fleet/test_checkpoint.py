@@ -125,11 +125,11 @@ def test_a_secret_in_a_conversation_is_taken_out_and_the_conversation_stays_read
     folder = place.run_folder
     assert folder is not None
     file = next(folder.glob("claude/*/projects/*/*.jsonl"))
-    file.write_text(json.dumps({"text": 'say "hunter2-q7Xw9ZkLm3Tv5Rb8" aloud'}) + "\n" + file.read_text())
-    commit = checkpoints(place, "hunter2-q7Xw9ZkLm3Tv5Rb8").take("A checkpoint")
+    file.write_text(json.dumps({"text": 'say "zebra9-Ab3dEf6hIj9kLm2n" aloud'}) + "\n" + file.read_text())
+    commit = checkpoints(place, "zebra9-Ab3dEf6hIj9kLm2n").take("A checkpoint")
     path = "files/" + str(file.relative_to(folder)).replace(
         re.sub("[^a-zA-Z0-9]", "-", str(place.root)), "-sq-fleet-work"
     )
     kept = git(place.repository, "show", f"{commit}:{path}").splitlines()[0]
-    assert "hunter2" not in kept
+    assert "zebra9" not in kept
     assert json.loads(kept)["text"].startswith('say "')
