@@ -2,13 +2,12 @@
 
     python -m benchmarks.fleet [--short] [--runs N] [--only soak,hang,idle,faults]
 
-soak: runs on two workers of two places, one of which is killed every few seconds and started again. `doubled`
-counts branches that are not the one of their run and commits that a branch has twice. A takeover lasts from a
-kill until the dead worker's runs are in their queue again or claimed. hang: a whole host stops and goes on
-after the takeover.
-idle: from a submission until it is claimed, a worker that is asked to end, and the cost of one that waits.
-faults: each row of `tests/language/fleet_faults.py`. `secret_hits` are secrets of a worker and texts of specs
-in the refs of the git server and in the database.
+soak: runs on two workers of two places, one of which is killed after each two or three runs that end, and
+started again. `doubled` counts branches that are not the one of their run and commits that a branch has
+twice. A takeover lasts from a kill until the dead worker's runs are in their queue again or claimed. hang: a
+whole host stops and goes on after the takeover. idle: from a submission until it is claimed, a worker that
+is asked to end, and the cost of one that waits. faults: each row of `tests/language/fleet_faults.py`.
+`secret_hits` are secrets of a worker and texts of specs in the refs of the git server and in the database.
 
 The last line is JSON. `--short` is for a CI: few runs, few faults, no host that hangs.
 """
@@ -49,7 +48,7 @@ GOALS = {
 }
 SHORT_ROWS = ("push_cut_off", "cancelled_in_the_queue", "submitted_ten_times", "secret_in_the_work")
 KEY = "sk-ant-api03-" + "Fl33tB3nchm4rkK3y" * 3
-PAUSE_S = (9.0, 13.0)  # between kills
+ENDED, PAUSE_S, LATEST_S = (2, 3), 5.0, 60.0  # runs that end between kills, then a pause at random
 IDLE_S = 20.0
 SOAK_LIMIT_S = 1800.0
 
@@ -103,7 +102,8 @@ def _soak(place: _Place, runs: int, chance: random.Random) -> dict[str, Any]:
         workers = [fleet.worker(name, *options, ANTHROPIC_API_KEY=KEY) for name in ("one", "two")]
         until = time.monotonic() + SOAK_LIMIT_S
         while any(one.exit_code is None for one in fleet.engine.units()) and time.monotonic() < until:
-            time.sleep(chance.uniform(*PAUSE_S))
+            _wait_for_more(fleet, chance.choice(ENDED))
+            time.sleep(chance.uniform(0, PAUSE_S))
             victim = chance.choice(workers)
             known = {one.executor for one in fleet.ledger.workers() if one.pid == victim.process.pid}
             if not known or len(fleet.ledger.workers()) < len(workers):
@@ -112,8 +112,7 @@ def _soak(place: _Place, runs: int, chance: random.Random) -> dict[str, Any]:
             kills += 1
             takeovers += _takeover(fleet, known.pop())
             workers[workers.index(victim)] = fleet.worker(victim.name, *options, ANTHROPIC_API_KEY=KEY)
-            done = sum(one.exit_code is not None for one in fleet.engine.units())
-            print(f"kill {kills}: {done} of {runs} runs have ended", flush=True)
+            print(f"kill {kills}: {_ended(fleet)} of {runs} runs have ended", flush=True)
         reports = [one.report or one for one in fleet.engine.units(ids)]
         complete = [one for one in reports if getattr(one, "outcome", "") == "complete"]
         for one in reports:
@@ -127,6 +126,17 @@ def _soak(place: _Place, runs: int, chance: random.Random) -> dict[str, Any]:
             "takeover_s_median": round(median(takeovers), 2) if takeovers else None,
             "secret_hits": _faults.secrets_found(fleet, place.server, KEY),
         }
+
+
+def _wait_for_more(fleet: Any, runs: int) -> None:
+    """Wait until so many more runs have ended, so that kills do not depend on the speed of the machine."""
+    before, until = _ended(fleet), time.monotonic() + LATEST_S
+    while _ended(fleet) < before + runs and time.monotonic() < until:
+        time.sleep(0.2)
+
+
+def _ended(fleet: Any) -> int:
+    return sum(one.exit_code is not None for one in fleet.engine.units())
 
 
 def _takeover(fleet: Any, executor: str) -> list[float]:
