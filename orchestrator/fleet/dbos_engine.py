@@ -92,8 +92,7 @@ class DbosEngine:
             system_database_engine=self.database, serializer=self._serializer, application_name=_NAME
         )
 
-    # --- of any process
-    # -----------------------------------------------------------------------------------------
+    # --- of any process -------------------------------------------------------------------------------------
 
     def submit(self, submission: Submission) -> bool:
         """As the port."""
@@ -186,8 +185,7 @@ class DbosEngine:
         self._client.destroy()
         self.database.dispose()
 
-    # --- of a worker
-    # --------------------------------------------------------------------------------------------
+    # --- of a worker ----------------------------------------------------------------------------------------
 
     def serve(self, steps: Sequence[Step], *, places: int, labels: Sequence[str]) -> None:
         """As the port."""

@@ -89,8 +89,7 @@ class Ledger:
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7717001)"))
                 _META.create_all(connection)
 
-    # --- workers
-    # ------------------------------------------------------------------------------------------------
+    # --- workers --------------------------------------------------------------------------------------------
 
     def enter(self, worker: WorkerRow) -> None:
         """Write a new worker down."""
@@ -134,8 +133,7 @@ class Ledger:
         with self._database.begin() as connection:
             connection.execute(_WORKERS.delete().where(_WORKERS.c.executor == executor))
 
-    # --- progress
-    # -----------------------------------------------------------------------------------------------
+    # --- progress -------------------------------------------------------------------------------------------
 
     def claim(self, id_: str, executor: str) -> Progress:
         """Note that a worker begins to work on a submission, and return how it stands."""
@@ -166,8 +164,7 @@ class Ledger:
             rows = connection.execute(query.where(_PROGRESS.c.id.in_(ids)) if ids else query).mappings()
             return {row["id"]: Progress(**{name: row[name] for name in row if name != "id"}) for row in rows}
 
-    # --- budgets
-    # ------------------------------------------------------------------------------------------------
+    # --- budgets --------------------------------------------------------------------------------------------
 
     def set_budget(self, pool: str, limit_usd: float | None) -> None:
         """Set or remove the limit of a budget."""

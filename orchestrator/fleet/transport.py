@@ -178,8 +178,7 @@ class GitServer:
         raise AssertionError
 
 
-# --- what is submitted
-# ------------------------------------------------------------------------------------------
+# --- what is submitted --------------------------------------------------------------------------------------
 
 
 def offer(remote: GitServer, id_: str, files: Mapping[str, bytes], scratch: Path) -> None:
@@ -235,8 +234,7 @@ def files_at(folder: Path, commit: str, *below: str) -> dict[str, bytes]:
     return files
 
 
-# --- a copy of the repository
-# -----------------------------------------------------------------------------------
+# --- a copy of the repository -------------------------------------------------------------------------------
 
 
 def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: str) -> None:

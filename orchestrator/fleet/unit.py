@@ -198,8 +198,7 @@ class Attempt:
         code = self._work()
         return self._hand_in(code)
 
-    # --- before
-    # -------------------------------------------------------------------------------------------------
+    # --- before ---------------------------------------------------------------------------------------------
 
     def _taken_up(self) -> str:
         """Fetch what was submitted and the newest checkpoint, restore its run, and return the id of that."""
@@ -231,8 +230,7 @@ class Attempt:
         self._remote.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
         self._pushed = self._checkpoints.last = commit
 
-    # --- meanwhile
-    # ----------------------------------------------------------------------------------------------
+    # --- meanwhile ------------------------------------------------------------------------------------------
 
     def _work(self) -> int:
         """Run sq until it ends, and return its exit code. It is started again if something killed it."""
@@ -366,8 +364,7 @@ class Attempt:
                 self._once.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
                 self._pushed = commit
 
-    # --- after
-    # --------------------------------------------------------------------------------------------------
+    # --- after ----------------------------------------------------------------------------------------------
 
     def _hand_in(self, code: int) -> Report:
         """Push the last checkpoint, and the work if the run has ended. Say how it ended."""

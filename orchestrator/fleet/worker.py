@@ -138,8 +138,7 @@ class Worker:
             one.state in waiting and set(one.submission.labels) <= mine for one in self._engine.units()
         )
 
-    # --- the steps
-    # ----------------------------------------------------------------------------------------------
+    # --- the steps ------------------------------------------------------------------------------------------
 
     def _patiently(self, name: str, act: Act) -> Callable[[Submission, dict[str, Any]], dict[str, Any]]:
         """Return a step that waits for a database that is away, and stays put if the run goes elsewhere."""
@@ -165,7 +164,9 @@ class Worker:
                 except Exception:  # noqa: BLE001  a defect of sq's must not lose a submission
                     lines = traceback.format_exc(limit=-3).strip().splitlines()
                     self._say(f"{submission.id}: step {name} failed", *lines)
-                    result = self._failed(f"unexpected: {lines[-1]}, in {lines[-3].strip()}")
+                    failed = self._failed(f"unexpected: {lines[-1]}, in {lines[-3].strip()}")
+                    result = failed["report"] if name == "finish" else failed
+                self._active.discard(submission.id)
                 self._told(name, submission, result)
                 return result
 
@@ -173,7 +174,6 @@ class Worker:
 
     def _told(self, name: str, submission: Submission, result: dict[str, Any]) -> None:
         if name == "finish":
-            self._active.discard(submission.id)
             self._say(f"{submission.id} {result['outcome']} {result['run']} {result['problem']}".rstrip())
 
     def _end_because(self, problem: str) -> None:
@@ -199,8 +199,7 @@ class Worker:
         report = Report(outcome=Outcome.FAILED, problem=problem, host=self._host.name)
         return {"report": report.as_data()}
 
-    # --- the end
-    # ------------------------------------------------------------------------------------------------
+    # --- the end --------------------------------------------------------------------------------------------
 
     def _heed(self, number: int, _frame: object) -> None:
         if self._stop.is_set():
