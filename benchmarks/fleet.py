@@ -2,7 +2,7 @@
 
     python -m benchmarks.fleet [--short] [--runs N] [--only soak,hang,idle,faults]
 
-soak: runs on two workers of two places, one of which is killed after each two or three runs that end, and
+soak: runs on two workers of two places, one of which is killed after each one to three runs that end, and
 started again. `doubled` counts branches that are not the one of their run and commits that a branch has
 twice. A takeover lasts from a kill until the dead worker's runs are in their queue again or claimed. hang: a
 whole host stops and goes on after the takeover. idle: from a submission until it is claimed, a worker that
@@ -48,7 +48,7 @@ GOALS = {
 }
 SHORT_ROWS = ("push_cut_off", "cancelled_in_the_queue", "submitted_ten_times", "secret_in_the_work")
 KEY = "sk-ant-api03-" + "Fl33tB3nchm4rkK3y" * 3
-ENDED, PAUSE_S, LATEST_S = (2, 3), 5.0, 60.0  # runs that end between kills, then a pause at random
+ENDED, PAUSE_S, LATEST_S = (1, 2, 3), 5.0, 60.0  # runs that end between kills, then a pause at random
 IDLE_S = 20.0
 SOAK_LIMIT_S = 1800.0
 
