@@ -81,7 +81,7 @@ def agreeing(*tasks: str, **plan: object) -> Callers:
     planned = [{"id": id_, "title": id_, "description": f"Write {id_}.txt."} for id_ in tasks]
     criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in tasks]
     return {
-        "planner/analysis/*": [reports("report_analysis", project_type="files", stack=[])],
+        "planner/analysis/*": [reports("report_analysis", spec_findings=[], project_type="files", stack=[])],
         "planner/plan/*": [reports("submit_plan", **{"tasks": planned, "criteria": criteria, **plan})],
         "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
         "reviewer/*": [reports("report_review", passed=True, issues=[], suggestions=[])],

@@ -73,6 +73,8 @@ async def end(run: Run) -> None:
     outcome, cause = judge(run.view, run.effort.final_review_rounds)
     if run.settings.dry_run and not run.view.process.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
+    if run.settings.check_only and not run.view.process.limit:
+        outcome, cause = Outcome.COMPLETE, "the spec was checked, nothing was planned or built"
     await put_back_at_the_end(run)
     await run.integration.clear(
         run.view.tasks, run.view.whole, is_home=run.view.checkout.delivered is not None

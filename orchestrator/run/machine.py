@@ -47,7 +47,9 @@ class Effects:
     take_baseline: Callable[[Run], Awaitable[RunEnded | None]]
     take_baseline_of_analysis: OfRun
     analyze: OfRun
+    settle: OfRun
     plan: OfRun
+    await_approval: Callable[[Run], Awaitable[RunEnded | None]]
     review_whole: OfRun
     bring_home: OfRun
     end: OfRun
@@ -155,7 +157,7 @@ class StopRequest:
         await self._asked.wait()
 
 
-async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
+async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:  # noqa: C901  one case a phase
     match phase:
         case Phase.BASELINE:
             ending = await effects.take_baseline(run)
@@ -164,9 +166,14 @@ async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
             return ending
         case Phase.ANALYZE:
             await effects.analyze(run)
-            await effects.take_baseline_of_analysis(run)
+            if not run.settings.check_only:
+                await effects.take_baseline_of_analysis(run)
+        case Phase.QUESTIONS:
+            await effects.settle(run)
         case Phase.PLAN:
             await effects.plan(run)
+        case Phase.APPROVAL:
+            return await effects.await_approval(run)
         case Phase.FINAL_REVIEW:
             await effects.review_whole(run)
         case Phase.BRING_HOME:

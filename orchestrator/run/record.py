@@ -13,7 +13,7 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.ports import Commands, Integration, Places, ScratchWorktree
+from orchestrator.run.ports import Commands, Integration, Person, Places, ScratchWorktree
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
@@ -114,6 +114,7 @@ class Run:
     integration: Integration
     commands: Commands
     evidence: EvidenceSources
+    person: Person | None = None  # on a terminal, before the work
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other

@@ -62,6 +62,12 @@ def plan_lines(tasks: Iterable[Task]) -> list[str]:
     return lines
 
 
+def listed_options(options: Sequence[str], recommended: str) -> list[str]:
+    """Options with their numbers, from 1. The recommended one says so."""
+    marked = (f"{one} (recommended)" if one == recommended else one for one in options)
+    return [f"{number}. {one}" for number, one in enumerate(marked, start=1)]
+
+
 def suggested(suggestions: Iterable[str]) -> list[str]:
     """The suggestions of a review, which do not hold up the work."""
     return [f"    suggestion: {suggestion}" for suggestion in suggestions]

@@ -17,7 +17,9 @@ class Phase(StrEnum):
 
     BASELINE = "baseline"
     ANALYZE = "analyze"
+    QUESTIONS = "questions"
     PLAN = "plan"
+    APPROVAL = "approval"
     TASKS = "tasks"
     FINAL_REVIEW = "final review"
     BRING_HOME = "bring home"
@@ -31,10 +33,8 @@ def phase_of(view: RunView) -> Phase:
         return Phase.END if view.checkout.is_home or not view.tasks else Phase.BRING_HOME
     if _needs_baseline(view):
         return Phase.BASELINE
-    if view.plan.analysis is None:
-        return Phase.ANALYZE
-    if not view.tasks:
-        return Phase.PLAN
+    if before := _before_the_work(view):
+        return before
     if dry:
         return Phase.END
     if movable(view.tasks):
@@ -44,12 +44,29 @@ def phase_of(view: RunView) -> Phase:
     return Phase.END if view.checkout.is_home else Phase.BRING_HOME
 
 
+def _before_the_work(view: RunView) -> Phase | None:
+    """Return the step that a run still has to do before its first task, None if that may begin."""
+    settings = view.settings
+    if view.plan.analysis is None:
+        return Phase.ANALYZE
+    if settings and settings.check_only:
+        return Phase.END
+    if view.plan.before.check.open and not view.tasks:
+        return Phase.QUESTIONS
+    if not view.tasks:
+        return Phase.PLAN
+    needs_approval = settings and settings.approve and not view.plan.before.approved
+    return Phase.APPROVAL if needs_approval else None
+
+
 def _needs_baseline(view: RunView) -> bool:
     """Whether the commands have to be run on the base: at the start, and again by each process after it.
 
     Records of an earlier process hold for its environment, which the user may have fixed since. In the
     checkout itself the base is gone once agents have worked there. Work on its way home needs no baseline.
     """
+    if view.settings and view.settings.check_only:
+        return False
     if not view.baseline.seq:
         return True
     in_worktrees = bool(view.settings and view.settings.worktrees)

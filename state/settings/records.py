@@ -428,6 +428,32 @@ class Settings:
         ),
     ] = None
     dry_run: bool = False
+    check_only: bool = False  # as `sq check` asks: the run ends with the questions about the spec
+    approve: bool = False  # nothing is built before `sq approve`
+    check_wait_s: Annotated[
+        float,
+        SetBy(
+            "check.wait",
+            "seconds that a run on a terminal waits for answers to the questions about its spec, from each "
+            "answer on anew; then the recommended options hold. Without a terminal it does not wait",
+            AMOUNT,
+        ),
+    ] = 60.0
+    approve_wait_s: Annotated[
+        float,
+        SetBy(
+            "approve.wait",
+            "seconds that `--approve` waits for `sq approve`; then the run ends with code 3, and "
+            "`sq resume` waits again",
+        ),
+    ] = 43_200.0
+    context: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "context",
+            "folders outside the repository, such as checkouts of other projects, that agents may read",
+        ),
+    ] = ()
     budget_run_usd: Annotated[
         float | None,
         SetBy(

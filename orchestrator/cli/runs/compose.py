@@ -63,7 +63,9 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
+from orchestrator.run.plan.approval import await_approval
 from orchestrator.run.plan.plan import plan
+from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
@@ -93,7 +95,9 @@ EFFECTS = Effects(
     take_baseline=take_baseline,
     take_baseline_of_analysis=take_baseline_of_analysis,
     analyze=analyze,
+    settle=settle,
     plan=plan,
+    await_approval=await_approval,
     review_whole=review_whole,
     bring_home=finish.bring_home,
     end=finish.end,

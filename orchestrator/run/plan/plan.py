@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import prompts
 from agents.roles.planner import PLAN, read_plan
-from orchestrator.run.asking.briefing import at_the_base, described
+from orchestrator.run.asking.briefing import at_the_base, decisions, described
 from orchestrator.run.plan.analyze import propose, review
 from orchestrator.run.record import Run
 from state.errors import AgentError
@@ -41,6 +41,17 @@ async def plan(run: Run) -> None:
     """
     if run.settings.workflow is not Workflow.ORCHESTRATED:
         run.record(PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
+        return
+    if given := run.view.plan.before.plan:
+        run.record(
+            PlanAccepted(
+                tasks=given.tasks,
+                criteria=given.criteria,
+                tests_that_change=given.tests_that_change,
+                reviewed=given.reviewed,
+                suggestions=given.suggestions,
+            )
+        )
         return
     if run.view.plan.proposed:
         await _review(run, run.view.plan.proposed)
@@ -97,6 +108,7 @@ async def _review(run: Run, proposed: Plan) -> None:
         analysis=_described(run),
         baseline=at_the_base(run.view),
         plan=proposed,
+        decided=decisions(run.view),
     )
     if found and found.passed:
         run.record(_accepted(proposed, reviewed=True, suggestions=found.suggestions))
@@ -114,6 +126,7 @@ async def _prompt(run: Run) -> str:
         analysis=_described(run),
         baseline=at_the_base(run.view),
         in_worktree=run.settings.worktrees,
+        decided=decisions(run.view),
     )
 
 

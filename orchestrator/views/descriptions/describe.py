@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
+from orchestrator.views.descriptions.before import before_words
 from orchestrator.views.descriptions.description import (
     AGAIN,
     RETRY,
@@ -35,13 +36,15 @@ def describe(view: RunView, stored: Stored) -> list[Described]:
     ]
 
 
-def _words(view: RunView, stored: Stored) -> list[Words]:
+def _words(view: RunView, stored: Stored) -> list[Words]:  # noqa: C901  one case a noun
     event = stored.event
     match event:
         case _ if isinstance(event, e.RunEvent):
             return run_words(view, event)
         case _ if isinstance(event, e.CallEvent):
             return [call_words(view, event, stored)]
+        case _ if isinstance(event, e.BeforeEvent):
+            return before_words(view, event)
         case _ if isinstance(event, e.PlanEvent):
             return [plan_words(event)]
         case _ if isinstance(event, e.EvidenceEvent):

@@ -61,7 +61,9 @@ class Need:
 
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
-    Phase.ANALYZE: "analyzing",
+    Phase.ANALYZE: "analyzing, and reading the spec for faults",
+    Phase.QUESTIONS: "waiting for answers about the spec",
+    Phase.APPROVAL: "waiting for `sq approve`",
     Phase.PLAN: "planning",
     Phase.FINAL_REVIEW: "final review",
     Phase.BRING_HOME: "finishing",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
 
+from state.journal.events.before import *
 from state.journal.events.calls import *
 from state.journal.events.checkout import *
 from state.journal.events.evidence import *
@@ -17,6 +18,7 @@ from state.journal.events.tasks import *
 Event = (
     RunEvent
     | CallEvent
+    | BeforeEvent
     | PlanEvent
     | EvidenceEvent
     | TaskEvent

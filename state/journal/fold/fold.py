@@ -10,17 +10,18 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.before import DecidedView
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import TaskView
 from state.journal.fold import calls
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
-from state.journal.view import RunView
+from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
 from state.words import decision_line
 
 
-def apply(view: RunView, stored: Stored) -> None:
+def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
     """Add one more event to a view."""
     pass_time(view, stored)
     event = stored.event
@@ -29,6 +30,8 @@ def apply(view: RunView, stored: Stored) -> None:
             _apply_run(view, event, stored)
         case _ if isinstance(event, e.CallEvent):
             calls.apply(view, event, stored)
+        case _ if isinstance(event, e.BeforeEvent):
+            _before(view, event, stored)
         case _ if isinstance(event, e.PlanEvent):
             _plan(view, event)
         case _ if isinstance(event, e.EvidenceEvent):
@@ -81,6 +84,32 @@ def _plan(view: RunView, event: e.PlanEvent) -> None:
             plan.criteria, plan.tests_that_change = event.criteria, event.tests_that_change
             plan.reviewed, plan.suggestions = event.reviewed, event.suggestions
             view.tasks = {task.id: TaskView(task) for task in event.tasks}
+        case _:
+            assert_never(event)
+
+
+def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
+    """Add an event from before the work to the view of its run."""
+    before = view.plan.before
+    match event:
+        case e.AnswersFound():
+            before.check.answers, before.check.answers_at = event, (stored.seq, stored.at)
+            view.context.decisions.extend(f"{one.question} → {one.answer}" for one in event.answers)
+        case e.SpecChecked():
+            before.check.findings, before.check.seq, before.check.at = event.findings, stored.seq, stored.at
+        case e.SpecQuestionsShown():
+            before.check.shown = event
+        case e.SpecQuestionDecided():
+            before.check.decided[event.finding_id] = DecidedView(event, stored.seq, stored.at)
+            view.context.decisions.append(decision_line(spec_answer(before.check, event.finding_id)))
+        case e.PlanGiven():
+            before.plan = event
+        case e.ForecastMade():
+            before.forecast = event.forecast
+        case e.ApprovalAwaited():
+            before.awaited = event
+        case e.PlanApproved():
+            before.approved = event
         case _:
             assert_never(event)
 

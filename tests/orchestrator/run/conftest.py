@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
-from language.scripted import SPEC, Done, Rehearse
+from language.scripted import SPEC, Done, Rehearse, analyzes
 from language.scripted_claude import ScriptedClaude
 
 from agents.session.exchange import OpenTransport
@@ -66,7 +66,12 @@ def rehearse(
         review = "" if plan_review else "review_plan = false\n"
         config.write_text(f'[efforts.{effort}]\n{review}power_steering = "{steering}"\n')
         scenario = tmp_path / "scenario.yaml"
-        told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "callers": dict(callers)}
+        told = {
+            "scenario": 1,
+            "description": "a test",
+            "usage": dict(usage or {}),
+            "callers": {"planner/analysis/*": [analyzes()], **callers},
+        }
         scenario.write_text(yaml.dump(told, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
         spec_file = asked.pop("spec_at", tmp_path / "spec.md")
         spec_file.write_text(spec)

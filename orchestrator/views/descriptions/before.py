@@ -1,0 +1,91 @@
+"""What happens before the work, in words: the questions about the spec, the forecast, the approval."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quote, Tone, Words
+from orchestrator.views.words import duration, listed_options
+from state.journal import events as e
+from state.journal.view import RunView
+from state.records.forecast import Forecast
+from state.records.spec_check import Decider, SpecFinding
+
+DECIDERS = {
+    Decider.PERSON: "you, before the work",
+    Decider.RECOMMENDED: "the recommended option, taken without you before the work",
+}
+
+
+def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
+    """Return the words of an event from before the work."""
+    run_id = view.started.run_id if view.started else ""
+    match event:
+        case e.AnswersFound():
+            return _answers(event)
+        case e.SpecChecked():
+            return _checked(event)
+        case e.SpecQuestionsShown():
+            text = (
+                "answer with the number of a question and of an option (or words), and end with an empty "
+                "line. The recommended options hold for the rest"
+            )
+            return [Words(kind="spec check", text=text, tone=Tone.WARN, until=event.until)]
+        case e.SpecQuestionDecided():
+            found = next(one for one in view.plan.before.check.findings if one.id == event.finding_id)
+            text = f"{event.finding_id} decided by {DECIDERS[event.by]}"
+            quote = Quote(who=PLANNER, texts=(f"{found.question} → {event.answer}",))
+            return [Words(kind="spec check", subject="spec", text=text, quotes=(quote,))]
+        case e.PlanGiven():
+            text = f"{len(event.tasks)} task(s) by {event.file}: no Planner is asked"
+            return [Words(kind="plan", subject="plan", text=text)]
+        case e.ForecastMade():
+            return [Words(kind="forecast", text=line) for line in forecast_lines(event.forecast)]
+        case e.ApprovalAwaited():
+            text = f"nothing is built before the plan is approved: sq plan {run_id}, then sq approve {run_id}"
+            return [Words(kind="approval", text=text, tone=Tone.WARN, until=event.until)]
+        case e.PlanApproved():
+            return [Words(kind="approval", text=f"the plan was approved by {event.by}", tone=Tone.GOOD)]
+        case _:
+            assert_never(event)
+
+
+def _answers(event: e.AnswersFound) -> list[Words]:
+    text = f"{len(event.answers)} answer(s) read from {event.file}"
+    found = [Words(kind="spec check", subject="spec", text=text)]
+    if event.stale:
+        stale = _below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
+        text = f"{len(event.stale)} answer(s) in {event.file} belong to another version of the spec"
+        found.append(Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=stale))
+    return found
+
+
+def _checked(event: e.SpecChecked) -> list[Words]:
+    if not event.findings:
+        return [Words(kind="spec check", subject="spec", text="read for faults, none was found")]
+    text = f"{len(event.findings)} question(s) before the work"
+    lines = [line for one in event.findings for line in finding_lines(one)]
+    return [
+        Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=_below(PLANNER, lines))
+    ]
+
+
+def finding_lines(finding: SpecFinding) -> list[str]:
+    """Return a question about the spec in lines, with its options."""
+    weight = "" if finding.decides else ", any answer will do"
+    return [
+        f"{finding.id} ({finding.kind}, {finding.place}{weight}): {finding.question}",
+        f"    the spec: {finding.quote}",
+        f"    why: {finding.why}",
+        *(f"    {line}" for line in listed_options(finding.options, finding.recommended)),
+    ]
+
+
+def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
+    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """Return a forecast in lines: the half of such runs, nine of ten, and what it rests on."""
+    half = f"${forecast.usd_p50:.2f} and {duration(forecast.seconds_p50)}"
+    most = f"${forecast.usd_p90:.2f} and {duration(forecast.seconds_p90)}"
+    return [f"forecast: half of such runs end below {half}, nine of ten below {most} ({forecast.basis})"]
