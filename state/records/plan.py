@@ -83,7 +83,7 @@ class TestThatChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's proposal. It counts only after `orchestrator.run.plan.plan.problems_of`."""
+    """A planner's proposal. It counts only after `orchestrator.run.plan.rules.problems_of`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()
