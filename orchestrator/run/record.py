@@ -17,6 +17,7 @@ from orchestrator.run.ports import Commands, Integration, Person, Places, Scratc
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
+from state.records.forecast import ForecastBasis
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -115,6 +116,7 @@ class Run:
     commands: Commands
     evidence: EvidenceSources
     person: Person | None = None  # on a terminal, before the work
+    forecast_basis: ForecastBasis | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other

@@ -430,6 +430,7 @@ class Settings:
     dry_run: bool = False
     check_only: bool = False  # as `sq check` asks: the run ends with the questions about the spec
     approve: bool = False  # nothing is built before `sq approve`
+    plan_to: str = ""  # as `--plan-only` asks: the file that gets the plan, with which the run ends
     check_wait_s: Annotated[
         float,
         SetBy(

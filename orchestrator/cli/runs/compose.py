@@ -31,7 +31,9 @@ from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
 from orchestrator.cli import options
+from orchestrator.cli.runs.before import context_folders, prepare, refuse_excluding
 from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
+from orchestrator.cli.runs.history import basis_of
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
 from orchestrator.cli.runs.project_files import give_to_agents, refuse_servers, with_included
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
@@ -63,7 +65,9 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
+from orchestrator.run.plan.answers import answers_file
 from orchestrator.run.plan.approval import await_approval
+from orchestrator.run.plan.forecast import forecast
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
@@ -74,10 +78,11 @@ from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
-from state.journal.events import LimitNear, RunResumed, RunStarted
+from state.journal.events import ForecastMade, LimitNear, RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, remove_scratch_folder, worktree_root
 from state.redaction.redactor import Redact
@@ -131,6 +136,36 @@ def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
             raise
 
 
+def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome, RunView]:
+    """Work on a run that ends with the questions about its spec. Return its outcome and its view.
+
+    Raises:
+        UsageError: the request cannot be fulfilled, and nothing was started.
+    """
+    views: list[RunView] = []
+    outcome = run_new(request, replace(surroundings, end_report=_ViewAtEnd(views)))
+    return outcome, views[-1]
+
+
+class _ViewAtEnd:
+    """As `EndReport`: keeps the view of the run, and writes nothing."""
+
+    def __init__(self, views: list[RunView]) -> None:
+        self._views = views
+
+    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
+        """As `EndReport`."""
+        del look, redact
+        with JournalReader(run_folder) as journal:
+            self._views.append(fold(journal.read()))
+
+    def prepare(self) -> None:
+        """As `EndReport`."""
+
+    def tell(self, run_folder: Path, look: Look) -> None:
+        """As `EndReport`."""
+
+
 def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
     """Go on with a run from its journal. If it has ended for good, its end is shown again.
 
@@ -177,7 +212,8 @@ async def _new(
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
-    not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
+    not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse, request.before.plan)
+    prepared = prepare(request.spec, spec_text, request.before.plan)
     base = await _base(request, repository, settings, not_dirt)
     instructed_at = (request.origin.instructed_at if request.origin else "") or base
     settings = await with_included(config, settings, repository.root, instructed_at, state.root)
@@ -218,7 +254,8 @@ async def _new(
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
-        journal.append(started, *([request.origin] if request.origin else []))
+        first = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
+        journal.append(started, *filter(None, [request.origin]), *prepared, first)
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
 
 
@@ -255,7 +292,16 @@ def _settings(
     """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
     where = request.configured_in or repository
     config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
-    settings = replace(config.settings, dry_run=request.dry_run)
+    before = request.before
+    settings = replace(
+        config.settings,
+        dry_run=request.dry_run or before.plan_to is not None,
+        check_only=before.check_only,
+        approve=before.approve,
+        plan_to=str(before.plan_to or ""),
+        context=context_folders(config.settings.context, request.folder, repository, surroundings.environ),
+    )
+    refuse_excluding(before, settings)
     return config, settings, hold_back(settings.outward, surroundings)
 
 
@@ -426,13 +472,16 @@ def _run(
         transport=surroundings.transport,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
-    not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)
+    given = recorder.view.plan.before.plan
+    plan_file = Path(given.file) if given else None
+    not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal, plan_file)
     workspaces: Worktrees | Checkout = (
         Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    return composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
+    run = composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
+    return replace(run, person=surroundings.person, forecast_basis=basis_of(started, run_folder))
 
 
 def composed(
@@ -466,9 +515,12 @@ def composed(
     )
 
 
-def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
+def _not_dirt(
+    spec: Path, state_root: Path, repository: Path, rehearsal: Path | None, plan_file: Path | None
+) -> list[Path]:
     """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
-    return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
+    own = [spec, answers_file(spec), state_root, repository / REPOSITORY_FILE]
+    return [*own, *filter(None, [rehearsal, plan_file])]
 
 
 async def _heed_signals(stop: StopRequest) -> None:

@@ -24,6 +24,7 @@ from agents.session.permissions import rule_names
 from orchestrator.cli.runs.flags import model_flags
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.steps import kept_folder
+from orchestrator.run.ports import Person
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events.plan import SpecTaken
@@ -58,6 +59,19 @@ class EndReport(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeWork:
+    """What a request asks for before the work: only the check of the spec, a plan, an approval.
+
+    `plan` is a person's plan. `plan_to`: the run ends with its plan, which is written to this file.
+    """
+
+    check_only: bool = False
+    approve: bool = False
+    plan: Path | None = None
+    plan_to: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """A request for `sq run`. `flags` are settings: key → (the flag's name, its value).
 
@@ -73,6 +87,7 @@ class RunRequest:
     allow_dirty: bool = False
     edit_dirty: bool = False
     dry_run: bool = False
+    before: BeforeWork = field(default_factory=BeforeWork)
     rehearse: Path | None = None
     state_dir: Path | None = None
 
@@ -83,8 +98,8 @@ class RunEnvironment:
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
-    rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
-    no report is written. With `transport`, sessions are played in this process
+    rings at the end of a process that works on a run for longer than `long_s` seconds. `person` is asked
+    about the spec before the work. Without `end_report` no report is written. With `transport`, sessions are played in this process
     (`agents.session.exchange.SessionStart`).
     """
 
@@ -95,6 +110,7 @@ class RunEnvironment:
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
     known: tuple[Known, ...] = field(default=(), repr=False)
     long_s: float = 60.0
+    person: Person | None = None
     end_report: EndReport | None = None
     transport: OpenTransport | None = None
 

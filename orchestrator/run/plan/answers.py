@@ -28,18 +28,27 @@ def answers_beside(spec: Path, text: str) -> AnswersFound | None:
     Raises:
         UsageError: the file cannot be used.
     """
+    given = all_answers(spec)
+    return found_in(answers_file(spec), given, text) if given else None
+
+
+def all_answers(spec: Path) -> list[SpecAnswer]:
+    """Return the answers in the file beside a spec, those to its other versions too.
+
+    Raises:
+        UsageError: the file cannot be used.
+    """
     file = answers_file(spec)
     try:
         read = tomllib.loads(file.read_text("utf-8"))
     except FileNotFoundError:
-        return None
+        return []
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {error}. Correct the file, or remove it and answer anew") from error
     try:
-        given = [answer_in(one) for one in read.get("answer", [])]
+        return [answer_in(one) for one in read.get("answer", [])]
     except (AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"{file}: {error}. Correct the block, or remove it and answer anew") from error
-    return found_in(file, given, text)
 
 
 def found_in(file: Path, given: Iterable[SpecAnswer], spec: str) -> AnswersFound:

@@ -9,11 +9,12 @@ import prompts
 from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, decisions, described
 from orchestrator.run.plan.analyze import propose, review
+from orchestrator.run.plan.forecast import forecast
 from orchestrator.run.plan.quotes import placed
 from orchestrator.run.plan.rules import problems_of
 from orchestrator.run.record import Run
 from state.errors import AgentError
-from state.journal.events import PlanAccepted, PlanProposed, PlanRejected, RunEnded
+from state.journal.events import ForecastMade, PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records.plan import Analysis, Plan, Task
 from state.settings.records import Workflow
@@ -29,18 +30,11 @@ async def plan(run: Run) -> None:
         AgentError: the planner could not be asked.
     """
     if run.settings.workflow is not Workflow.ORCHESTRATED:
-        run.record(PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
+        _accept(run, PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
         return
     if given := run.view.plan.before.plan:
-        run.record(
-            PlanAccepted(
-                tasks=given.tasks,
-                criteria=given.criteria,
-                tests_that_change=given.tests_that_change,
-                reviewed=given.reviewed,
-                suggestions=given.suggestions,
-            )
-        )
+        plan_of = Plan(tasks=given.tasks, criteria=given.criteria, tests_that_change=given.tests_that_change)
+        _accept(run, _accepted(plan_of, reviewed=given.reviewed, suggestions=given.suggestions))
         return
     if run.view.plan.proposed:
         await _review(run, run.view.plan.proposed)
@@ -69,7 +63,14 @@ async def plan(run: Run) -> None:
             )
         )
     else:
-        run.record(_accepted(proposed, reviewed=False))
+        _accept(run, _accepted(proposed, reviewed=False))
+
+
+def _accept(run: Run, accepted: PlanAccepted) -> None:
+    """Record an accepted plan, and the forecast that it allows."""
+    basis = run.forecast_basis
+    made = [ForecastMade(forecast=forecast(basis, run.settings, accepted.tasks))] if basis else []
+    run.record(accepted, *made)
 
 
 def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = ()) -> PlanAccepted:
@@ -100,7 +101,7 @@ async def _review(run: Run, proposed: Plan) -> None:
         decided=decisions(run.view),
     )
     if found and found.passed:
-        run.record(_accepted(proposed, reviewed=True, suggestions=found.suggestions))
+        _accept(run, _accepted(proposed, reviewed=True, suggestions=found.suggestions))
     elif found:
         run.record(PlanRejected(problems=found.problems, suggestions=found.suggestions))
 

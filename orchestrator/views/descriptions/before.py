@@ -89,3 +89,37 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     half = f"${forecast.usd_p50:.2f} and {duration(forecast.seconds_p50)}"
     most = f"${forecast.usd_p90:.2f} and {duration(forecast.seconds_p90)}"
     return [f"forecast: half of such runs end below {half}, nine of ten below {most} ({forecast.basis})"]
+
+
+def outlook_lines(view: RunView) -> list[str]:
+    """Return the newest forecast of a run, and after its end how that compares, in lines."""
+    found = view.plan.before.forecast
+    if found is None:
+        return []
+    if view.ended is None or (view.settings and (view.settings.dry_run or view.settings.check_only)):
+        return forecast_lines(found)
+    cost = _compared(view.cost_usd, found.usd_p50, found.usd_p90)
+    time = _compared(view.clock.worked_s, found.seconds_p50, found.seconds_p90)
+    ended = f"the run cost ${view.cost_usd:.2f}, {cost}, and took {duration(view.clock.worked_s)}, {time}"
+    return [*forecast_lines(found), f"in the end: {ended}"]
+
+
+def _compared(value: float, half: float, most: float) -> str:
+    if value <= half:
+        return "less than the half of such runs"
+    return "within the forecast" if value <= most else "more than the forecast"
+
+
+def before_lines(view: RunView) -> list[str]:
+    """Return in lines what a run has settled before its work, and what is open of it."""
+    before, run_id = view.plan.before, view.started.run_id if view.started else ""
+    lines = outlook_lines(view)
+    if before.check.seq:
+        decided = len(before.check.findings) - len(before.check.open)
+        lines.append(f"questions about the spec: {len(before.check.findings)}, decided: {decided}")
+        lines += [line for one in before.check.open for line in finding_lines(one)]
+    if before.approved:
+        lines.append(f"the plan was approved by {before.approved.by}")
+    elif before.awaited and view.ended is None:
+        lines.append(f"the plan waits for you: sq plan {run_id}, then sq approve {run_id}")
+    return lines

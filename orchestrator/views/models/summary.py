@@ -61,7 +61,7 @@ class Need:
 
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
-    Phase.ANALYZE: "analyzing, and reading the spec for faults",
+    Phase.ANALYZE: "analyzing",
     Phase.QUESTIONS: "waiting for answers about the spec",
     Phase.APPROVAL: "waiting for `sq approve`",
     Phase.PLAN: "planning",

@@ -71,6 +71,8 @@ async def present(
 
 def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
     match detail:
+        case Detail.NONE:
+            return []
         case Detail.END:
             return lines_of(view, stored) if isinstance(stored.event, RunEnded | RunInterrupted) else []
         case Detail.STORY:
@@ -146,7 +148,7 @@ class _Plain:
         say_all(_lines(view, stored, self._detail))
 
     def tell(self, line: str) -> None:
-        if self._detail is not Detail.END:
+        if self._detail not in {Detail.NONE, Detail.END}:
             say(line)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from shlex import quote
 
+from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
@@ -49,7 +50,10 @@ class TaskDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceDetails:
-    """The results of the project's own commands in a run. `commands`: the newest ones of the merged work."""
+    """The results of the project's own commands in a run. `commands`: the newest ones of the merged work.
+
+    `before` says in lines what was settled before the work: the questions about the spec, forecast, approval.
+    """
 
     baseline: tuple[BaselineCheck, ...]
     baseline_notes: tuple[str, ...]
@@ -58,6 +62,7 @@ class EvidenceDetails:
     unchecked: tuple[str, ...]
     criteria: tuple[CriterionRow, ...]
     commands: tuple[CommandFacts, ...]
+    before: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         unchecked=tuple(unchecked_lines(view)),
         criteria=criteria_of(view),
         commands=facts_of(view),
+        before=tuple(before_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
         confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),
@@ -114,6 +120,7 @@ def detail_lines(details: RunDetails) -> list[str]:
     """A run as lines, for a person who comes back to it."""
     return [
         *_head(details),
+        *details.before,
         *_task_lines(details.tasks),
         *_criterion_lines(details.criteria),
         *_question_lines(details.questions),
