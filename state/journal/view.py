@@ -27,7 +27,7 @@ from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key
 
-SPEC = "the spec"  # no task has such an id: the subject of decisions that were made about the spec before the work
+SPEC = "the spec"  # the subject of decisions before the work. No task has such an id
 
 
 def spec_answer(check: SpecCheckView, finding_id: str) -> Answer:

@@ -25,8 +25,8 @@ class Forecast:
 class PastRun:
     """A run that has ended, as far as forecasts need it. `seconds` are those in which processes worked on it.
 
-    `repository` is its `repository_mark`. `turns` are those that its plan estimated for all tasks, and `chain` those of the longest chain of tasks
-    that depend on each other. Both are 0 if it ended without a plan.
+    `repository` is its `repository_mark`. `turns` are those that its plan estimated for all tasks, and
+    `chain` those of the longest chain of tasks that depend on each other. Both are 0 without a plan.
     """
 
     run_id: str

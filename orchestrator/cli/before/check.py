@@ -75,7 +75,7 @@ def command(
         say(f"sq: the spec could not be checked: {cause or 'the Planner did not report'}", error=True)
         return outcome.exit_code or Outcome.FAILED.exit_code
     answers = _answers(view, yes=yes, asks=not as_json and sys.stdin.isatty() and sys.stdout.isatty())
-    file = _written(view, answers, found.file)
+    file = _written(answers, found.file)
     still = [one for one in view.plan.before.check.open if not any(each.settles(one) for each in answers)]
     _show(view, still, answers, str(file or answers_file(found.file)), as_json=as_json, spec=found.file)
     return Outcome.STUCK.exit_code if any(one.decides for one in still) else 0
@@ -118,7 +118,7 @@ def _asked(finding: "SpecFinding") -> str:
         say(said)
 
 
-def _written(view: "RunView", new: "list[SpecAnswer]", spec: Path) -> Path | None:
+def _written(new: "list[SpecAnswer]", spec: Path) -> Path | None:
     """Write the new answers beside the spec, with those that are there, and return the file if any is new."""
     from orchestrator.run.plan.answers import all_answers, write_answers
 
@@ -169,6 +169,5 @@ def _show(
     if answers:
         say(f"{len(answers)} answer(s) written to {file}, which sq run reads")
     heavy = sum(one.decides for one in still)
-    say(
-        f"{len(check.findings)} question(s) about the spec, {len(still)} open, {heavy} of them decide the outcome"
-    )
+    told = f"{len(check.findings)} question(s) about the spec, {len(still)} open"
+    say(f"{told}, {heavy} of them decide the outcome" if still else told)

@@ -99,8 +99,8 @@ class RunEnvironment:
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. `person` is asked
-    about the spec before the work. Without `end_report` no report is written. With `transport`, sessions are played in this process
-    (`agents.session.exchange.SessionStart`).
+    about the spec before the work. Without `end_report` no report is written. With `transport`, sessions
+    are played in this process (`agents.session.exchange.SessionStart`).
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)

@@ -32,6 +32,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     budget="USD",
     developer_qa_model="NAME",
     sandbox="",
+    context="FOLDER",
 )
 @options.models
 @click.option(
@@ -42,6 +43,19 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     is_flag=True,
     help="As --allow-dirty, and agents may change your uncommitted work.",
 )
+@click.option(
+    "--plan-only",
+    is_flag=False,
+    flag_value="plan.toml",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="End with the plan, and write it to this file (default: plan.toml here) for you to edit.",
+)
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Build this plan, as --plan-only wrote it and you edited it. No Planner makes another one.",
+)
+@click.option("--approve", is_flag=True, help="Build nothing before `sq approve` in another terminal.")
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
     "--rehearse",
@@ -59,6 +73,9 @@ def command(
     allow_dirty: bool,
     edit_dirty: bool,
     dry_run: bool,
+    plan_only: Path | None,
+    plan: Path | None,
+    approve: bool,
     rehearse: Path | None,
     state_dir: Path | None,
     as_json: bool,
@@ -74,11 +91,15 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.plans import refuse_edited
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+    from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
     from orchestrator.cli.runs.specs import taken_over
+    from orchestrator.views.run.keyboard import person_at
     from state.journal.events import SpecTaken
 
+    if plan_only:
+        refuse_edited(plan_only)
     found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
         spec=found.file,
@@ -89,12 +110,21 @@ def command(
         allow_dirty=allow_dirty,
         edit_dirty=edit_dirty,
         dry_run=dry_run,
+        before=BeforeWork(
+            approve=approve,
+            plan=plan.absolute() if plan else None,
+            plan_to=plan_only.absolute() if plan_only else None,
+        ),
         rehearse=rehearse.absolute() if rehearse else None,
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
     given = RunEnvironment(
-        look=look, end_report=FilesAtEnd(), transport=options.transport(), known=found.known
+        look=look,
+        person=person_at(look),
+        end_report=FilesAtEnd(),
+        transport=options.transport(),
+        known=found.known,
     )
     return run_new(request, given).exit_code
 
@@ -149,6 +179,7 @@ def resume(
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import GoOn, RunEnvironment
+    from orchestrator.views.run.keyboard import person_at
 
     folder = options.run_folder_of(run, state_dir)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
@@ -161,5 +192,7 @@ def resume(
         questions=questions,
         sandbox=sandbox,
     )
-    given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+    given = RunEnvironment(
+        look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
+    )
     return run_again(folder, given, go_on).exit_code

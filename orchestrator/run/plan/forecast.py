@@ -18,20 +18,8 @@ from state.settings.records import Settings
 _ENOUGH = 3  # runs that are most alike, before less alike ones are taken
 _EMPIRICAL = 10  # runs from which quantiles are empirical
 _SPREAD, _WEIGHT = 0.4, 2  # the usual spread of the logarithm of costs, and the runs that it counts as
-_T90 = (
-    3.078,
-    1.886,
-    1.638,
-    1.533,
-    1.476,
-    1.44,
-    1.415,
-    1.397,
-    1.383,
-    1.372,
-    1.363,
-    1.356,
-)  # by freedom, from 1
+# Student's t below which nine of ten values lie, by degrees of freedom from 1
+_T90 = (3.078, 1.886, 1.638, 1.533, 1.476, 1.44, 1.415, 1.397, 1.383, 1.372, 1.363, 1.356)
 _HALF = 3.0  # how many times as much as the half nine of ten may need, where only limits are known
 _TURNS = 8  # of a run without a plan
 
