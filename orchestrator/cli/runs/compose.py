@@ -245,6 +245,7 @@ async def _new(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
             *notes_on(settings.outward),
+            *(f"agents may read {one}, and change nothing there" for one in settings.context),
             *filter(None, [exposed]),
             *request.notes,
         ),

@@ -143,6 +143,8 @@ async def _set_up(root: Path, settings: Settings) -> list[str]:
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:
+    if settings.check_only:
+        return "the spec is read for faults, and nothing is planned or built"
     if settings.dry_run:
         return "a dry run: it ends with the plan, and nothing is built"
     if not settings.worktrees:

@@ -1,6 +1,7 @@
 """The plan of a run as a file for a person: written at its end, never over an edit."""
 
 from pathlib import Path
+from shlex import quote
 
 from orchestrator.run.plan.answers import found_in
 from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text
@@ -46,10 +47,17 @@ def leave_plan(view: RunView, run_id: str) -> str:
     if is_somebodys(file):
         kept = f"{file} was edited meanwhile and stays as it is. "
         file = file.with_name(f"{file.stem}-{run_id}{file.suffix}")
-    replace_file(file, plan_of(view, str(file)).encode(errors="backslashreplace"), sync=False)
+    name = shown(file)
+    replace_file(file, plan_of(view, name).encode(errors="backslashreplace"), sync=False)
     file.chmod(0o644)
-    spec = view.started.spec_name if view.started else "SPEC.md"
-    return f"{kept}plan: {file}. Edit it, then: sq run --spec {spec} --plan {file}"
+    spec = shown(Path(view.started.spec_name)) if view.started else "SPEC.md"
+    return f"{kept}plan: {name}. Edit it, then: sq run --spec {spec} --plan {name}"
+
+
+def shown(file: Path) -> str:
+    """Return a path as a command in this folder names it."""
+    here = Path.cwd()
+    return quote(str(file.relative_to(here) if file.is_relative_to(here) else file))
 
 
 def plan_of(view: RunView, file_name: str) -> str:
@@ -74,7 +82,8 @@ def plan_of(view: RunView, file_name: str) -> str:
     )
     found = view.plan.before.forecast
     notes = forecast_lines(found) if found else []
-    return plan_text(contents, spec, spec_name=view.started.spec_name, file_name=file_name, notes=notes)
+    spec_name = shown(Path(view.started.spec_name))
+    return plan_text(contents, spec, spec_name=spec_name, file_name=file_name, notes=notes)
 
 
 def decisions_in(view: RunView) -> tuple[SpecAnswer, ...]:

@@ -291,6 +291,7 @@ def boundary_of(
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
         shared=(kept_folder(run_folder), *(file for file in trusted if file.is_file())),
+        context=tuple(map(Path, settings.context)),
         ceilings=settings.sandbox.limits,
         groups=groups,
     )

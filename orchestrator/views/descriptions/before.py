@@ -23,13 +23,13 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
         case e.AnswersFound():
             return _answers(event)
         case e.SpecChecked():
-            return _checked(event)
+            return _checked(view, event)
         case e.SpecQuestionsShown():
             text = (
-                "answer with the number of a question and of an option (or words), and end with an empty "
-                "line. The recommended options hold for the rest"
+                "type the number of a question and then that of an option, or words, as in `1 2`. An empty "
+                f"line, or waiting until {event.until.astimezone():%H:%M:%S}, takes the recommended options"
             )
-            return [Words(kind="spec check", text=text, tone=Tone.WARN, until=event.until)]
+            return [Words(kind="spec check", text=text, tone=Tone.WARN)]
         case e.SpecQuestionDecided():
             found = next(one for one in view.plan.before.check.findings if one.id == event.finding_id)
             text = f"{event.finding_id} decided by {DECIDERS[event.by]}"
@@ -41,8 +41,9 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
         case e.ForecastMade():
             return [Words(kind="forecast", text=line) for line in forecast_lines(event.forecast)]
         case e.ApprovalAwaited():
-            text = f"nothing is built before the plan is approved: sq plan {run_id}, then sq approve {run_id}"
-            return [Words(kind="approval", text=text, tone=Tone.WARN, until=event.until)]
+            until = f"{event.until.astimezone():%Y-%m-%d %H:%M}"
+            text = f"until {until} the plan waits for you: sq plan {run_id}, then sq approve {run_id}"
+            return [Words(kind="approval", text=text, tone=Tone.WARN)]
         case e.PlanApproved():
             return [Words(kind="approval", text=f"the plan was approved by {event.by}", tone=Tone.GOOD)]
         case _:
@@ -59,11 +60,14 @@ def _answers(event: e.AnswersFound) -> list[Words]:
     return found
 
 
-def _checked(event: e.SpecChecked) -> list[Words]:
+def _checked(view: RunView, event: e.SpecChecked) -> list[Words]:
     if not event.findings:
         return [Words(kind="spec check", subject="spec", text="read for faults, none was found")]
-    text = f"{len(event.findings)} question(s) before the work"
-    lines = [line for one in event.findings for line in finding_lines(one)]
+    new = [one for one in event.findings if view.plan.before.check.answer_to(one) is None]
+    before = len(event.findings) - len(new)
+    answered = f", {before} of them answered already" if before else ""
+    text = f"{len(event.findings)} question(s) before the work{answered}"
+    lines = [line for one in new for line in finding_lines(one)]
     return [
         Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=_below(PLANNER, lines))
     ]
@@ -106,8 +110,8 @@ def outlook_lines(view: RunView) -> list[str]:
 
 def _compared(value: float, half: float, most: float) -> str:
     if value <= half:
-        return "less than the half of such runs"
-    return "within the forecast" if value <= most else "more than the forecast"
+        return "less than forecast"
+    return "as forecast" if value <= most else "more than forecast"
 
 
 def before_lines(view: RunView) -> list[str]:
