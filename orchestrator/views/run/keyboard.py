@@ -2,6 +2,7 @@
 
 import os
 import sys
+import termios
 
 import anyio
 
@@ -17,9 +18,13 @@ class Keyboard:
     def __init__(self) -> None:
         """Begin without a line."""
         self._typed = b""
+        self._asked = False
 
     async def line(self) -> str:
         """As `Person`. It can be cancelled, and leaves what was typed for the next line."""
+        if not self._asked:  # what was typed before the question answers nothing
+            self._asked = True
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         while b"\n" not in self._typed:
             await anyio.wait_readable(sys.stdin)
             more = os.read(sys.stdin.fileno(), _MOST)

@@ -22,6 +22,7 @@ from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
+from orchestrator.run.ports import Person
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
@@ -59,6 +60,7 @@ def rehearse(
         usage: Mapping[str, int] | None = None,
         open_journal: OpenJournal = Journal,
         transport: OpenTransport | None = claude,
+        person: Person | None = None,
         **asked: Any,
     ) -> Done:
         config = user_file()
@@ -79,7 +81,9 @@ def rehearse(
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=transport)
+        surroundings = RunEnvironment(
+            open_journal=open_journal, end_report=FilesAtEnd(), transport=transport, person=person
+        )
         outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)
