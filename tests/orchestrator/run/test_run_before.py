@@ -259,7 +259,9 @@ TWO = {
 def test_an_unedited_plan_gives_the_same_run_and_asks_no_planner_for_another(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
-    first = rehearse(asked_run(COLOUR, **TWO), spec=SPEC, verify=("true",), plan_review=True)
+    first = rehearse(
+        asked_run(COLOUR, **TWO), spec=SPEC, verify=("true",), plan_review=True, settings={"merge": False}
+    )
     plan = tmp_path / "plan.toml"
     plan.write_text(plan_of(first.view, "plan.toml"))
     callers = {
