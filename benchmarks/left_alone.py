@@ -9,14 +9,156 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
 
-from benchmarks.rehearsed import own_home
+from benchmarks.rehearsed import (
+    Callers,
+    Rehearsed,
+    Reply,
+    agreeing,
+    calls,
+    own_home,
+    rehearse,
+    reports,
+    request_for,
+)
+from orchestrator.cli.runs.plans import plan_of
+from orchestrator.cli.runs.reported import FilesAtEnd
+from orchestrator.cli.runs.request import BeforeWork, RunRequest
+from state.journal.events import ForecastMade, PlanAccepted
+from state.records.forecast import Forecast
+
+_ROOT = Path(__file__).parents[1]
+sys.path += [str(_ROOT / "tests")]
+_scripted: Any = import_module("language.scripted_claude")
 
 Figures = Mapping[str, float]
 
-PARTS: dict[str, Callable[[bool], Figures]] = {}
-AT_LEAST: dict[str, float] = {}
-AT_MOST: dict[str, float] = {}
+
+# --- a plan that is given back -----------------------------------------------------------------------------
+
+
+def plan_round_trip(quick: bool) -> Figures:
+    """Return the share of plans that give the same events when their files are built unedited."""
+    shapes = _SHAPES[3:4] if quick else _SHAPES
+    return {"plan_round_trip_equal": sum(map(_comes_back, shapes)) / len(shapes)}
+
+
+def _comes_back(shape: "Shape") -> bool:
+    with own_home() as home:
+        first = _rehearsed(_request(home / "first", shape, Random(0)))  # noqa: S311
+        request = _request(home / "second", shape, Random(0))  # noqa: S311
+        plan = home / "plan.toml"
+        plan.write_text(plan_of(first.view, str(plan)), "utf-8")
+        second = _rehearsed(replace(request, before=BeforeWork(plan=plan)))
+    return bool(_plans(first)) and _plans(first) == _plans(second)
+
+
+def _plans(run: Rehearsed) -> list[PlanAccepted]:
+    return [one.event for one in run.stored if isinstance(one.event, PlanAccepted)]
+
+
+# --- forecasts ---------------------------------------------------------------------------------------------
+
+Shape = tuple[
+    tuple[str, int, tuple[str, ...]], ...
+]  # of each task: its name, its turns, the tasks that it needs
+_SHAPES: tuple[Shape, ...] = (
+    (("one", 1, ()),),
+    (("one", 3, ()),),
+    (("one", 1, ()), ("two", 1, ())),
+    (("one", 2, ()), ("two", 1, ("one",))),
+    (("one", 1, ()), ("two", 1, ()), ("three", 2, ("one", "two"))),
+    (("one", 1, ()), ("two", 2, ()), ("three", 1, ()), ("four", 1, ("three",))),
+)
+_RUNS, _FEW = 40, 4
+
+
+def forecasts(quick: bool) -> Figures:
+    """Return how often the ends of runs lie within their forecasts, for cost and time together.
+
+    The runs have six shapes in random order. Workers need more turns or fewer than their plan estimates, and
+    their tokens vary. Each run knows those before it. The first has no experience and is left out.
+    """
+    chance, found = Random(11), []  # noqa: S311  the same runs each time
+    with own_home() as home:
+        for number in range(_FEW if quick else _RUNS):
+            run = _rehearsed(_request(home / f"run {number}", chance.choice(_SHAPES), chance))
+            forecast = [one.event.forecast for one in run.stored if isinstance(one.event, ForecastMade)][-1]
+            if forecast.runs:
+                found.append((forecast, run.view.cost_usd, run.view.clock.worked_s))
+    ends = [end for one in found for end in _ends(*one)]
+    return {
+        "forecast_p90_share": sum(value <= most for _, value, most in ends) / len(ends),
+        "forecast_band_share": sum(half <= value <= most for half, value, most in ends) / len(ends),
+        "forecast_width": median(most / half for half, _, most in ends),
+    }
+
+
+def _ends(forecast: Forecast, usd: float, seconds: float) -> list[tuple[float, float, float]]:
+    """Return half, end and nine of ten, for cost and for time."""
+    return [
+        (forecast.usd_p50, usd, forecast.usd_p90),
+        (forecast.seconds_p50, seconds, forecast.seconds_p90),
+    ]
+
+
+def _request(folder: Path, shape: Shape, chance: Random) -> RunRequest:
+    tasks = [
+        {
+            "id": id_,
+            "title": id_,
+            "description": f"Write {id_}.txt.",
+            "estimated_iterations": turns,
+            "dependencies": [*needs],
+        }
+        for id_, turns, needs in shape
+    ]
+    callers: Callers = agreeing(*(id_ for id_, _, _ in shape), tasks=tasks)
+    for id_, turns, _ in shape:
+        callers[f"worker/{id_}/*"] = _worker(id_, max(1, turns + chance.choice((-1, 0, 0, 1, 2))))
+    request = request_for(folder, callers, {"verify": ("true",), "merge": False, "sandbox": "off"})
+    scenario = (folder / "scenario.yaml").read_text("utf-8")
+    usage = (
+        f"usage: {{input_tokens: {chance.randint(2_000, 6_000)}, output_tokens: {chance.randint(200, 600)}}}"
+    )
+    (folder / "scenario.yaml").write_text(f"{scenario}{usage}\n", "utf-8")
+    return request
+
+
+def _worker(id_: str, turns: int) -> list[Reply]:
+    """Return the replies of a Worker that writes in each of its turns, and claims completion in the last."""
+    replies: list[Reply] = []
+    for turn in range(1, turns + 1):
+        replies.append(calls("Write", file_path=f"{{workspace}}/{id_}.txt", content=f"{id_} {turn}\n"))
+        done = reports("task_complete", summary="Done.", tests="None.")
+        replies.append(done if turn == turns else reports("iteration_done", done=f"Turn {turn}."))
+    return replies
+
+
+def _rehearsed(request: RunRequest) -> Rehearsed:
+    return rehearse(request, _scripted.ScriptedClaude, end_report=FilesAtEnd())
+
+
+# --- the parts ---------------------------------------------------------------------------------------------
+
+PARTS: dict[str, Callable[[bool], Figures]] = {
+    "plan": plan_round_trip,
+    "forecast": forecasts,
+}
+AT_LEAST: dict[str, float] = {
+    "plan_round_trip_equal": 1.0,
+    "forecast_p90_share": 0.85,
+    "forecast_band_share": 0.35,
+}
+AT_MOST: dict[str, float] = {
+    "forecast_width": 3.0,
+}
 
 
 def measured(parts: Mapping[str, Callable[[bool], Figures]], *, quick: bool) -> dict[str, float]:

@@ -7,12 +7,12 @@ from orchestrator.cli.runs.request import BeforeWork
 from orchestrator.run.plan.answers import answers_beside, found_in
 from orchestrator.run.plan.plan_file import read_plan
 from state.errors import UsageError
-from state.journal.events import AnswersFound, PlanGiven
+from state.journal.events import AnswersFound, Event, PlanGiven
 from state.records.spec_check import SpecAnswer, plain
 from state.settings.records import Settings, Workflow
 
 
-def prepare(spec: Path, text: str, plan: Path | None) -> list[AnswersFound | PlanGiven]:
+def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
     """Return the first events of a run: the answers beside its spec and in a plan, and the plan.
 
     Raises:

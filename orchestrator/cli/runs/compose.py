@@ -79,7 +79,7 @@ from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
-from state.journal.events import ForecastMade, LimitNear, RunResumed, RunStarted
+from state.journal.events import Event, ForecastMade, LimitNear, RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
@@ -236,8 +236,6 @@ async def _new(
     _collect_again()
     run_id, run_folder = state.new_run()
     trusted = await _git_before(repository, run_folder, settings)
-    if request.rehearse:
-        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     started = RunStarted(
         run_id=run_id,
         spec_name=str(request.spec),
@@ -255,7 +253,6 @@ async def _new(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
             *notes_on(settings.outward),
-            *(f"agents may read {one}, and change nothing there" for one in settings.context),
             *filter(None, [exposed]),
             *request.notes,
         ),
@@ -265,9 +262,18 @@ async def _new(
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
-        first = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
-        journal.append(started, *filter(None, [request.origin]), *prepared, first)
+        journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+def _first_events(
+    request: RunRequest, started: RunStarted, settings: Settings, run_folder: Path, prepared: list[Event]
+) -> list[Event]:
+    """Keep the scenario of a rehearsal. Return the events that follow the start at once."""
+    if request.rehearse:
+        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
+    made = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
+    return [*([request.origin] if request.origin else []), *prepared, made]
 
 
 async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:

@@ -60,10 +60,11 @@ async def notes_for(
 def sandbox_lines(
     settings: Settings, choice: Choice, registries: tuple[str, ...], environ: Mapping[str, str]
 ) -> list[str]:
-    """Return lines on the sandbox, and on the network, the hosts and the services that it opens."""
+    """Return lines on the sandbox, and on the network, hosts, services and folders that it opens."""
     is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
     hosts = host_lines(registries, settings.sandbox, choice.held, environ)
-    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts]
+    context = [f"agents may read {one}, and change nothing there" for one in settings.context]
+    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts, *context]
 
 
 def registries_to_open(

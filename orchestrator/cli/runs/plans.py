@@ -5,7 +5,7 @@ from shlex import quote
 
 from orchestrator.run.plan.answers import found_in
 from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text
-from orchestrator.views.descriptions.before import forecast_lines
+from orchestrator.views.words import forecast_lines
 from state.atomic_files import replace_file
 from state.errors import UsageError
 from state.journal.view import RunView

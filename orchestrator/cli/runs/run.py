@@ -1,12 +1,15 @@
 """`sq run` and `sq resume`: work through a spec, and go on with a run."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
+
+if TYPE_CHECKING:
+    from orchestrator.cli.runs.request import BeforeWork
 
 _BUDGET = "The most that the whole run may cost, from its beginning, if it has used up its budget."
 
@@ -73,9 +76,6 @@ def command(
     allow_dirty: bool,
     edit_dirty: bool,
     dry_run: bool,
-    plan_only: Path | None,
-    plan: Path | None,
-    approve: bool,
     rehearse: Path | None,
     state_dir: Path | None,
     as_json: bool,
@@ -91,30 +91,23 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.plans import refuse_edited
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
+    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
     from orchestrator.cli.runs.specs import taken_over
     from orchestrator.views.run.keyboard import person_at
     from state.journal.events import SpecTaken
 
-    if plan_only:
-        refuse_edited(plan_only)
     found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
         spec=found.file,
         origin=SpecTaken(issue=found.issue) if found.issue else None,
         notes=found.notes,
         folder=Path.cwd(),
+        before=_before(asked),  # and the rest are settings
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         allow_dirty=allow_dirty,
         edit_dirty=edit_dirty,
         dry_run=dry_run,
-        before=BeforeWork(
-            approve=approve,
-            plan=plan.absolute() if plan else None,
-            plan_to=plan_only.absolute() if plan_only else None,
-        ),
         rehearse=rehearse.absolute() if rehearse else None,
         state_dir=state_dir.absolute() if state_dir else None,
     )
@@ -127,6 +120,25 @@ def command(
         known=found.known,
     )
     return run_new(request, given).exit_code
+
+
+def _before(asked: dict[str, Any]) -> "BeforeWork":
+    """Take what is asked for before the work out of the values of the options.
+
+    Raises:
+        UsageError: the plan would be written over an edit.
+    """
+    from orchestrator.cli.runs.plans import refuse_edited
+    from orchestrator.cli.runs.request import BeforeWork
+
+    plan, plan_to = asked.pop("plan"), asked.pop("plan_only")
+    if plan_to:
+        refuse_edited(plan_to)
+    return BeforeWork(
+        approve=asked.pop("approve"),
+        plan=plan.absolute() if plan else None,
+        plan_to=plan_to.absolute() if plan_to else None,
+    )
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")

@@ -4,16 +4,10 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quote, Tone, Words
-from orchestrator.views.words import duration, listed_options
+from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records.forecast import Forecast
-from state.records.spec_check import Decider, SpecFinding
-
-DECIDERS = {
-    Decider.PERSON: "you, before the work",
-    Decider.RECOMMENDED: "the recommended option, taken without you before the work",
-}
+from state.records.spec_check import SpecFinding
 
 
 def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
@@ -88,36 +82,18 @@ def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
     return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
 
 
-def forecast_lines(forecast: Forecast) -> list[str]:
-    """Return a forecast in lines: the half of such runs, nine of ten, and what it rests on."""
-    half = f"${forecast.usd_p50:.2f} and {duration(forecast.seconds_p50)}"
-    most = f"${forecast.usd_p90:.2f} and {duration(forecast.seconds_p90)}"
-    return [f"forecast: half of such runs end below {half}, nine of ten below {most} ({forecast.basis})"]
-
-
-def outlook_lines(view: RunView) -> list[str]:
+def outlook_of(view: RunView) -> list[str]:
     """Return the newest forecast of a run, and after its end how that compares, in lines."""
-    found = view.plan.before.forecast
-    if found is None:
-        return []
-    if view.ended is None or (view.settings and (view.settings.dry_run or view.settings.check_only)):
-        return forecast_lines(found)
-    cost = _compared(view.cost_usd, found.usd_p50, found.usd_p90)
-    time = _compared(view.clock.worked_s, found.seconds_p50, found.seconds_p90)
-    ended = f"the run cost ${view.cost_usd:.2f}, {cost}, and took {duration(view.clock.worked_s)}, {time}"
-    return [*forecast_lines(found), f"in the end: {ended}"]
-
-
-def _compared(value: float, half: float, most: float) -> str:
-    if value <= half:
-        return "less than forecast"
-    return "as forecast" if value <= most else "more than forecast"
+    settings = view.settings
+    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
+    return outlook_lines(view.plan.before.forecast, spent)
 
 
 def before_lines(view: RunView) -> list[str]:
     """Return in lines what a run has settled before its work, and what is open of it."""
     before, run_id = view.plan.before, view.started.run_id if view.started else ""
-    lines = outlook_lines(view)
+    lines = outlook_of(view)
     if before.check.seq:
         decided = len(before.check.findings) - len(before.check.open)
         lines.append(f"questions about the spec: {len(before.check.findings)}, decided: {decided}")

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.descriptions.before import DECIDERS
-from orchestrator.views.words import local_time
+from orchestrator.views.words import DECIDERS, local_time
 from state.journal.events.before import SpecCheckView
 from state.journal.events.questions import AskView
 from state.journal.view import SPEC, RunView, spec_answer

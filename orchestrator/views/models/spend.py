@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from orchestrator.views.descriptions.before import outlook_lines
+from orchestrator.views.words import outlook_lines
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.outcome import Outcome
@@ -69,6 +69,8 @@ def spending(view: RunView) -> Spending:
         (_of_call(view, call) for call in view.calls.values()), lambda row: (row.task_id, row.role, row.model)
     )
     settings = view.settings
+    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
     return Spending(
         rows=tuple(rows),
         cost_usd=view.cost_usd,
@@ -77,7 +79,7 @@ def spending(view: RunView) -> Spending:
         at_least=any(row.at_least for row in rows),
         charged=not (view.started and view.started.rehearsal),
         forecast=view.plan.before.forecast,
-        outlook=tuple(outlook_lines(view)),
+        outlook=tuple(outlook_lines(view.plan.before.forecast, spent)),
     )
 
 

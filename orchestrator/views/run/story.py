@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from orchestrator.views.descriptions.before import outlook_lines
+from orchestrator.views.descriptions.before import outlook_of
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
@@ -119,7 +119,7 @@ def ending_lines(view: RunView) -> list[str]:
         *lacking_lines(view),
         *_again(view),
         cost_line(view),
-        *outlook_lines(view)[1:],
+        *outlook_of(view)[1:],
         *spending_lines(spending_of(view)),
         *filter(None, [duration_line(view)]),
     ]
