@@ -22,7 +22,7 @@ def command(run: str | None, state_dir: Path | None) -> int:
 
     with JournalReader(options.run_folder_of(run, state_dir)) as journal:
         view = fold(journal.read_for_views())
-    say(plan_of(view, "plan.toml").rstrip("\n"))
+    say(*plan_of(view, "plan.toml").rstrip("\n").split("\n"))
     return 0
 
 
