@@ -149,7 +149,8 @@ class ClockView:
     last_at: datetime | None = None
     last_seq: int = 0
     ended_seq: int = 0  # of the newest end of the run, which notices may follow
-    worked_s: float = 0.0  # by all processes of the run together
+    worked_s: float = 0.0  # by all processes of the run together, without waits for a person
+    waits: bool = False  # for a person, before the work
 
 
 @dataclass(slots=True)

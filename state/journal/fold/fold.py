@@ -215,9 +215,13 @@ def pass_time(view: RunView, stored: Stored) -> None:
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
         view.evidence.commands = {}
-    elif clock.last_at:
+    elif clock.last_at and not clock.waits:
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
+    if isinstance(stored.event, e.ApprovalAwaited | e.SpecQuestionsShown):
+        clock.waits = True
+    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded | e.RunResumed):
+        clock.waits = False
 
 
 def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:

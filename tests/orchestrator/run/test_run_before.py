@@ -329,6 +329,11 @@ def test_with_approve_nothing_is_built_before_a_person_says_so(rehearse: Rehears
     assert names.index("PlanAccepted") < names.index("PlanApproved") < names.index("TaskStarted")
     assert done.outcome is Outcome.COMPLETE
     assert "the plan was approved by" in done.output
+    waits, given = (
+        stored.at for stored in done.stored if isinstance(stored.event, e.ApprovalAwaited | e.PlanApproved)
+    )
+    first, last = done.stored[0].at, done.stored[-1].at
+    assert done.view.clock.worked_s == pytest.approx((last - first - (given - waits)).total_seconds())
 
 
 def test_a_plan_that_nobody_approves_in_time_ends_with_code_3_and_goes_on_once_it_is_approved(
