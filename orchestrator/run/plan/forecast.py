@@ -1,9 +1,9 @@
 """The forecast of a run, from the runs before it.
 
-Cost and time of earlier runs are divided by their size, and the quantiles of the quotients hold for this
-run. From ten runs on these are empirical: nine of ten is the order statistic that conformal prediction takes,
-which assumes no more than that runs are exchangeable. For fewer runs it is the bound of a log-normal
-prediction with Student's t, whose spread is drawn towards that of usual work.
+Cost and time of the newest earlier runs are divided by their size, and the quantiles of the quotients hold for
+this run. Nine of ten is the bound of a log-normal prediction with Student's t, whose spread is drawn towards
+that of usual work. From ten runs on it is at least the order statistic that conformal prediction takes, and
+the half is the median. Only the newest runs count, because machines, models and repositories change.
 """
 
 import math
@@ -16,6 +16,7 @@ from state.roles import Role
 from state.settings.records import Settings
 
 _ENOUGH = 3  # runs that are most alike, before less alike ones are taken
+_NEWEST = 20  # runs of which a forecast is made at most
 _EMPIRICAL = 10  # runs from which quantiles are empirical
 _SPREAD, _WEIGHT = 0.4, 2  # the usual spread of the logarithm of costs, and the runs that it counts as
 # Student's t below which nine of ten values lie, by degrees of freedom from 1
@@ -73,14 +74,14 @@ def _alike(basis: ForecastBasis, settings: Settings) -> tuple[list[PastRun], str
 def _quantiles(values: Sequence[float]) -> tuple[float, float]:
     """Return the half and the bound for nine of ten of positive values like these."""
     ordered, count = sorted(values), len(values)
-    if count >= _EMPIRICAL:
-        return median(ordered), ordered[min(count, math.ceil(0.9 * (count + 1))) - 1]
     logs = [math.log(max(value, 1e-9)) for value in ordered]
-    mean = fmean(logs)
-    freedom = count - 1 + _WEIGHT
+    mean, freedom = fmean(logs), count - 1 + _WEIGHT
     variance = (_WEIGHT * _SPREAD**2 + sum((one - mean) ** 2 for one in logs)) / freedom
-    reach = _T90[freedom - 1] * math.sqrt(variance * (1 + 1 / count))
-    return math.exp(mean), math.exp(mean + reach)
+    reach = _T90[min(freedom, len(_T90)) - 1] * math.sqrt(variance * (1 + 1 / count))
+    bound = math.exp(mean + reach)
+    if count < _EMPIRICAL:
+        return math.exp(mean), bound
+    return median(ordered), max(bound, ordered[min(count, math.ceil(0.9 * (count + 1))) - 1])
 
 
 def _by_limits(settings: Settings, turns: int, tasks: int) -> Forecast:

@@ -48,7 +48,8 @@ def test_without_experience_the_limits_of_the_preset_are_the_forecast_and_it_say
 def test_the_size_of_the_plan_counts_and_for_the_time_its_longest_chain() -> None:
     assert (turns_of(TASKS), chain_of(TASKS)) == (9, 6)
     found = forecast(basis(*[HERE] * 10), SETTINGS, TASKS)
-    assert found.usd_p50 == found.usd_p90 == pytest.approx(0.5 * 10)  # each turn, and one for the rest
+    assert found.usd_p50 == pytest.approx(0.5 * 10)  # each turn, and one for the rest
+    assert found.usd_p50 < found.usd_p90 < 1.5 * found.usd_p50
     assert found.seconds_p50 == pytest.approx(50.0 * 7)
 
 
@@ -60,6 +61,12 @@ def test_runs_most_like_this_one_count_and_rehearsals_for_rehearsals_alone() -> 
     assert forecast(basis(HERE, rehearsal=True), SETTINGS).runs == 0
     other = replace(HERE, worker="haiku", effort="low")
     assert "other models and efforts" in forecast(basis(other, other, other), SETTINGS).basis
+
+
+def test_of_many_runs_the_newest_count() -> None:
+    old = replace(HERE, usd=50.0)
+    found = forecast(basis(*[HERE] * 20, *[old] * 60), SETTINGS)
+    assert (found.runs, found.usd_p50) == (20, pytest.approx(1.0))
 
 
 def test_fewer_runs_give_a_wider_forecast() -> None:
