@@ -1,9 +1,9 @@
 """The forecast of a run, from the runs before it.
 
-Cost and time of the newest earlier runs are divided by their size, and the quantiles of the quotients hold for
-this run. Nine of ten is the bound of a log-normal prediction with Student's t, whose spread is drawn towards
-that of usual work. From ten runs on it is at least the order statistic that conformal prediction takes, and
-the half is the median. Only the newest runs count, because machines, models and repositories change.
+Cost and time of the newest earlier runs are divided by their size, and the quantiles of the quotients hold
+for this run. Nine of ten is the bound of a log-normal prediction with Student's t, whose spread is drawn
+towards that of usual work. From ten runs on it is at least the order statistic that conformal prediction
+takes, and the half is the median. Only the newest runs count, since machines, models and repositories change.
 """
 
 import math
@@ -66,9 +66,9 @@ def _alike(basis: ForecastBasis, settings: Settings) -> tuple[list[PastRun], str
         (same, f"of this machine with effort {effort} and {worker}"),
         (usable, "of this machine, also with other models and efforts"),
     )
-    return next(
-        (tier for tier in tiers if len(tier[0]) >= _ENOUGH), max(tiers, key=lambda tier: len(tier[0]))
-    )
+    most = max(tiers, key=lambda tier: len(tier[0]))
+    found, words = next((tier for tier in tiers if len(tier[0]) >= _ENOUGH), most)
+    return found[:_NEWEST], words
 
 
 def _quantiles(values: Sequence[float]) -> tuple[float, float]:
