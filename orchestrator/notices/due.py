@@ -100,6 +100,8 @@ class Occasions:
                 return Notice(kind=NoticeKind.PULL_REQUEST, of_seq=stored.seq)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)
+            case e.ApprovalAwaited(until=until):
+                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until)
             case e.CallRetried(wait_s=wait_s) if timedelta(seconds=wait_s) > LONG:
                 return self._wait(stored, stored.at + timedelta(seconds=wait_s))
             case _:
@@ -237,6 +239,8 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
             return f"a question of {who} waits for a person", f"sq decisions {run_id}"
         case NoticeKind.STUCK:
             return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
+        case NoticeKind.WAITING if view.plan.before.awaited and not view.plan.before.approved:
+            return f"the plan waits for your approval {_until(notice)}", f"sq approve {run_id}"
         case NoticeKind.WAITING:
             return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
         case NoticeKind.PULL_REQUEST:
