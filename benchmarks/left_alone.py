@@ -97,6 +97,8 @@ def forecasts(quick: bool) -> Figures:
         "forecast_p90_share": sum(value <= most for _, value, most in ends) / len(ends),
         "forecast_band_share": sum(half <= value <= most for half, value, most in ends) / len(ends),
         "forecast_width": median(most / half for half, _, most in ends),
+        "cost_band_share": sum(half <= value <= most for half, value, most in ends[::2]) / len(found),
+        "time_band_share": sum(half <= value <= most for half, value, most in ends[1::2]) / len(found),
     }
 
 

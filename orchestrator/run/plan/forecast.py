@@ -16,7 +16,7 @@ from state.roles import Role
 from state.settings.records import Settings
 
 _ENOUGH = 3  # runs that are most alike, before less alike ones are taken
-_NEWEST = 20  # runs of which a forecast is made at most
+_NEWEST = 12  # runs of which a forecast is made at most. More would be slow to see that times change
 _EMPIRICAL = 10  # runs from which quantiles are empirical
 _SPREAD, _WEIGHT = 0.4, 2  # the usual spread of the logarithm of costs, and the runs that it counts as
 # Student's t below which nine of ten values lie, by degrees of freedom from 1

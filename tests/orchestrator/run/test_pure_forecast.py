@@ -66,7 +66,7 @@ def test_runs_most_like_this_one_count_and_rehearsals_for_rehearsals_alone() -> 
 def test_of_many_runs_the_newest_count() -> None:
     old = replace(HERE, usd=50.0)
     found = forecast(basis(*[HERE] * 20, *[old] * 60), SETTINGS)
-    assert (found.runs, found.usd_p50) == (20, pytest.approx(1.0))
+    assert (found.runs, found.usd_p50) == (12, pytest.approx(1.0))
 
 
 def test_fewer_runs_give_a_wider_forecast() -> None:
