@@ -38,9 +38,11 @@ async def bring_home(run: Run) -> None:
     """Bring the merged work to the user, verified in its final form, or record why it stays where it is.
 
     The user's branch moves only for a run that is complete, or with `merge_unverified` also for one that
-    could not be verified.
+    could not be verified. When the time is over, or a signal asks for the end, it stays, so nothing more is
+    verified than its merges were.
     """
-    if run.view.whole.tree:
+    landing = run.view.process.landing
+    if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
         await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)

@@ -8,7 +8,6 @@ round of others. A task holds one of the places from its start until it is merge
 Those with the longest way to go come first.
 """
 
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,17 +21,19 @@ from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ServiceError
 from orchestrator.run.event_log import log_about
+from orchestrator.run.landing import begin_landing, has_landing, in_time, until_landing
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.places.steps import make_spares
 from orchestrator.run.record import Run
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
-from state.journal.phase import Phase, is_under_way, may_begin, phase_of
+from state.journal.phase import Phase, can_land, is_under_way, may_begin, phase_of
 from state.outcome import Outcome
 
 log = structlog.get_logger(__name__)
 
+_CUT = {Phase.BASELINE, Phase.ANALYZE, Phase.PLAN, Phase.FINAL_REVIEW}  # what a deadline does not wait for
 _TIDY_S = 20.0  # the most that removing the scratch worktrees may take
 
 
@@ -68,7 +69,8 @@ async def work(run: Run, effects: Effects) -> Outcome:
     close_lost_asks(run)
     await put_back_after_a_kill(run)
     try:
-        return await _work_in_time(run, effects)
+        await in_time(run, partial(_work, run, effects))
+        return run.view.ended.outcome if run.view.ended else Outcome.INTERRUPTED
     finally:
         with anyio.move_on_after(_TIDY_S, shield=True) as clock:
             await effects.remove_scratch_worktrees(run)
@@ -76,26 +78,19 @@ async def work(run: Run, effects: Effects) -> Outcome:
             log.warning("scratch.remove.unfinished", seconds=_TIDY_S, remedy="sq clean removes the rest")
 
 
-async def _work_in_time(run: Run, effects: Effects) -> Outcome:
-    with anyio.move_on_after(_time_left(run)) as clock:
-        await _work(run, effects)
-    if clock.cancelled_caught:
-        run.record(LimitReached(cause=f"the run's time of {run.limits.run_s:g} s is used up"))
-        await _work(run, effects)
-    assert run.view.ended is not None  # noqa: S101  that is when the loop ends
-    return run.view.ended.outcome
-
-
 async def _work(run: Run, effects: Effects) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
+        if phase is Phase.END and run.view.process.landing and run.view.process.landing.signal:
+            return  # all that holds is handed over, and the run is interrupted
         log.info("phase.start", phase=phase)
-        ending = await _given_up(_do(run, effects, phase), about=phase)
-        await report_git_folder(run)
-        if ending:
-            if isinstance(ending, RunEnded):
-                await put_back_at_the_end(run)
-            run.record(ending)
+        with until_landing(run, cut=phase in _CUT):
+            ending = await _given_up(_do(run, effects, phase), about=phase)
+            await report_git_folder(run)
+            if ending:
+                if isinstance(ending, RunEnded):
+                    await put_back_at_the_end(run)
+                run.record(ending)
 
 
 async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str = "") -> Event | None:
@@ -115,17 +110,19 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
         return _end_for(SqError(f"an error inside sq, in phase {about}: {error!r}"), task_id)
 
 
-def _time_left(run: Run) -> float:
-    return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.clock.worked_s)
-
-
 async def work_until_stopped(run: Run, effects: Effects, stop: "StopRequest") -> Outcome:
-    """As `work`. When a stop is requested, close sessions, save the state, and end."""
+    """As `work`. When a stop is requested, close sessions, save the state, and end.
+
+    A stop that leaves time lets verified work be merged first, for `limits.grace_s` seconds.
+    """
     outcome = Outcome.INTERRUPTED
     async with task_group() as tasks:
 
         async def watch() -> None:
             await stop.wait()
+            if stop.leaves_time and has_landing(run.view):
+                begin_landing(run, signal=stop.reason)
+                await anyio.sleep(run.limits.grace_s)
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
@@ -143,11 +140,13 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.reason = ""
+        self.leaves_time = False
         self._asked = anyio.Event()
 
-    def ask(self, reason: str) -> None:
-        """Request it, once or more often."""
-        self.reason = self.reason or reason
+    def ask(self, reason: str, *, leaves_time: bool = False) -> None:
+        """Request it, once or more often. `leaves_time`: verified work may be merged first."""
+        if not self.reason:
+            self.reason, self.leaves_time = reason, leaves_time
         self._asked.set()
 
     async def wait(self) -> None:
@@ -239,11 +238,11 @@ async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -
 
         async def one(task_id: str) -> None:
             try:
-                ending = await move(task_id)
+                with until_landing(run, task_id):
+                    ending = await move(task_id)
+                    endings.extend([ending] if ending else [])
             except JournalError as error:  # the others meet it too
                 broken.append(error)
-            else:
-                endings.extend([ending] if ending else [])
             busy.discard(task_id)
             if broken or endings:
                 tasks.cancel_scope.cancel()
@@ -251,7 +250,8 @@ async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -
                 start()
 
         def start() -> None:
-            for task_id in next_moves(run.view.tasks, busy, run.settings.places):
+            lands = run.view.process.landing is not None
+            for task_id in next_moves(run.view.tasks, busy, run.settings.places, lands=lands):
                 busy.add(task_id)
                 tasks.start_soon(one, task_id)
 
@@ -261,7 +261,9 @@ async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -
     return endings[0] if endings else None
 
 
-def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:
+def next_moves(
+    tasks: Mapping[str, TaskView], busy: Collection[str], places: int, *, lands: bool = False
+) -> list[str]:
     """Return the tasks that are moved on now. To be called again whenever a move has ended.
 
     Tasks that hold a place go on first, then tasks that were sent back, then new ones. One task is merged at
@@ -271,8 +273,10 @@ def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int
         tasks: all tasks of the plan, in its order.
         busy: those whose move is under way, each of which holds a place.
         places: how many tasks may hold one at once.
+        lands: the end of the run's time is near, so only accepted work goes on.
     """
     idle = [id_ for id_ in _longest_way_first(tasks) if id_ not in busy]
+    idle = [id_ for id_ in idle if can_land(tasks[id_])] if lands else idle
     going_on = [id_ for id_ in idle if is_under_way(tasks[id_])]
     going_on.sort(key=lambda id_: tasks[id_].merge is None)  # a merge that was begun is finished first
     beginning = [id_ for id_ in idle if may_begin(tasks, id_)]

@@ -118,6 +118,7 @@ class Run:
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
+    under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
 
     @property
     def view(self) -> RunView:

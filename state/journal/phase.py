@@ -25,9 +25,15 @@ class Phase(StrEnum):
 
 
 def phase_of(view: RunView) -> Phase:
-    """Return the next step. At a limit, bringing the work home is the only step left."""
+    """Return the next step. At a limit, bringing the work home is the only step left.
+
+    Before a deadline, verified work goes on to its merge first.
+    """
     dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
     if view.process.limit:
+        lands = view.process.landing and not view.process.is_late
+        if lands and any(map(can_land, view.tasks.values())):
+            return Phase.TASKS
         return Phase.END if view.checkout.is_home or not view.tasks else Phase.BRING_HOME
     if _needs_baseline(view):
         return Phase.BASELINE
@@ -66,6 +72,11 @@ def movable(tasks: Mapping[str, TaskView]) -> list[str]:
 def is_under_way(task: TaskView) -> bool:
     """Whether a task holds a place: it has begun, and has neither ended nor been sent back."""
     return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.open.is_open)
+
+
+def can_land(task: TaskView) -> bool:
+    """Whether a task's claim is accepted, so that its work can be merged without its Worker."""
+    return task.stage in _UNDER_WAY
 
 
 def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:

@@ -42,6 +42,7 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
     choose,
+    deadline_of,
     models_now,
     read_spec,
 )
@@ -251,7 +252,9 @@ def _settings(
     """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
     where = request.configured_in or repository
     config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
-    settings = replace(config.settings, dry_run=request.dry_run)
+    limits = config.settings.limits
+    limits = replace(limits, deadline=deadline_of(limits.deadline, request.flags.get("deadline")))
+    settings = replace(config.settings, dry_run=request.dry_run, limits=limits)
     return config, settings, hold_back(settings.outward, surroundings)
 
 
@@ -294,6 +297,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
             verify=go_on.verify or None,
             models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
+            deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
         )
         journal.append(resumed)
         shown_from = view.clock.last_seq
@@ -468,9 +472,12 @@ def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | 
 
 
 async def _heed_signals(stop: StopRequest) -> None:
-    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second."""
+    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second.
+
+    Only SIGTERM, which no person at a terminal waits for, leaves time to merge verified work.
+    """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
             if stop.reason:
                 os._exit(Outcome.INTERRUPTED.exit_code)  # containment ends every process of the run
-            stop.ask(signal.Signals(number).name)
+            stop.ask(signal.Signals(number).name, leaves_time=number == signal.SIGTERM)

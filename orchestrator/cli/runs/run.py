@@ -30,6 +30,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     gateway="",
     max_iterations="N",
     budget="USD",
+    deadline="TIME|+DURATION",
     developer_qa_model="NAME",
     sandbox="",
 )
@@ -119,7 +120,7 @@ def command(
     type=click.Choice(["answer", "park"]),
     help="From now on: answer or park a question about something that cannot be undone.",
 )
-@flags.settings(sandbox="")
+@flags.settings(sandbox="", deadline="TIME|+DURATION")
 @options.as_json
 @options.plain
 @options.verbose
@@ -134,6 +135,7 @@ def resume(
     models: dict[str, str],
     questions: str | None,
     sandbox: str | None,
+    deadline: str | None,
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -160,6 +162,7 @@ def resume(
         models=models,
         questions=questions,
         sandbox=sandbox,
+        deadline=deadline,
     )
     given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
     return run_again(folder, given, go_on).exit_code

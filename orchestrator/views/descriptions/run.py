@@ -24,7 +24,7 @@ REHEARSAL = "The model is a script: this is a rehearsal."
 _REASON = 300  # characters of a reason in a line
 
 
-def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
+def run_words(view: RunView, event: e.RunEvent) -> list[Words]:  # noqa: C901  one case an event
     """Return the words of an event of the run as a whole."""
     run_id = view.started.run_id if view.started else ""
     match event:
@@ -40,6 +40,10 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             return [Words(kind="run", text=text, tone=Tone.WARN)]
         case e.LimitReached() | e.LimitNear():
             return [Words(kind="limit", text=f"limit: {event.cause}", tone=Tone.WARN)]
+        case e.LandingStarted():
+            until = f"{event.until.astimezone():%Y-%m-%d %H:%M:%S}"
+            text = f"landing ({event.cause}): no task is begun, verified work is merged until {until}"
+            return [Words(kind="limit", text=text, tone=Tone.WARN, until=event.until)]
         case e.RunEnded():
             why = event.cause or MEANINGS[event.outcome]
             tone = Tone.GOOD if event.outcome is Outcome.COMPLETE else Tone.BAD

@@ -34,7 +34,7 @@ def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
     )
 
 
-def _facts(events: list[Stored]) -> Iterator[Fact]:
+def _facts(events: list[Stored]) -> Iterator[Fact]:  # noqa: C901  one case an event
     for stored in events:
         match stored.event:
             case e.RunStarted() as event:
@@ -55,6 +55,8 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                     yield Fact(name=DEPENDENCY, value=line, seq=stored.seq)
             case e.LimitReached() as event:
                 yield Fact(name="limit reached", value=event.cause, seq=stored.seq)
+            case e.LandingStarted() as event:
+                yield Fact(name="landing", value=event.cause, seq=stored.seq)
             case e.BaselineTaken() as event:
                 for check in event.checks:
                     value = f"`{check.run.command}` ({check.source}): {check.standing}"

@@ -6,6 +6,7 @@ The writer of a run keeps one view current with `apply`. Nouns whose events touc
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
@@ -14,6 +15,7 @@ from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import TaskView
 from state.journal.fold import calls
+from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView
 from state.records.plan import Plan
@@ -24,6 +26,7 @@ def apply(view: RunView, stored: Stored) -> None:
     """Add one more event to a view."""
     pass_time(view, stored)
     event = stored.event
+    note_pace(view.clock.pace, stored)
     match event:
         case _ if isinstance(event, e.RunEvent):
             _apply_run(view, event, stored)
@@ -197,12 +200,15 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
         case e.RunStarted():
             view.started, view.clock.started_at = event, stored.at
             view.whole.commit, view.settings = event.base_commit, event.settings
+            view.process.deadline = _deadline(view, stored)
         case e.RunResumed():
             _resumed(view, event, stored)
         case e.RunInterrupted():
             view.process.interrupted_by = event.by
         case e.LimitReached():
-            view.process.limit = event.cause
+            view.process.limit, view.process.is_late = event.cause, event.late
+        case e.LandingStarted():
+            view.process.limit, view.process.landing = event.cause, event
         case e.RunEnded():
             view.ended, view.clock.ended_seq = event, stored.seq
         case e.NoticeSent():
@@ -215,8 +221,20 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             assert_never(event)
 
 
+def _deadline(view: RunView, stored: Stored) -> datetime | None:
+    """Return when the time of the process that began with this event is over, by the settings."""
+    if view.settings is None:
+        return None
+    limits = view.settings.limits
+    found = [datetime.fromisoformat(limits.deadline)] if limits.deadline else []
+    if limits.run_s is not None:
+        found.append(stored.at + timedelta(seconds=max(0.0, limits.run_s - view.clock.worked_s)))
+    return min(found, default=None)
+
+
 def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     calls.resume(view, killed=not (view.process.interrupted_by or view.ended))
+    landed = view.process.landing is not None or view.process.is_late
     view.process = replace(
         view.process,
         resumptions=view.process.resumptions + 1,
@@ -224,6 +242,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         resumed_seq=stored.seq,
         interrupted_by="",
         limit="",
+        landing=None,
+        is_late=False,
         quiet_until=None,
         judge_answers=False,
         judge_refused="",
@@ -237,9 +257,13 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             models={**view.settings.models, **event.models},
             questions=event.questions or view.settings.questions,
             sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
+            limits=view.settings.limits
+            if event.deadline is None
+            else replace(view.settings.limits, deadline=event.deadline),
         )
     reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
-    if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again
+    again = view.ended and event.verify  # the finished work is verified again
+    if reopens or landed or again:
         view.checkout.delivered = view.checkout.left = view.checkout.kept = None
     if reopens:
         view.clock.worked_s = 0.0
@@ -248,3 +272,4 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     for task_id in event.retry:
         retry(view.tasks[task_id])
     view.ended = None
+    view.process.deadline = _deadline(view, stored)
