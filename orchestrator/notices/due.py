@@ -2,7 +2,7 @@
 
 A resumption cancels notices that are still due: the end and the wait of the process before, and a stuck task
 that is tried again. Other stuck tasks and parked questions stay due. The words are facts of sq, and of
-agents' words only the title of a task, cut and escaped.
+agents' words only the title of a task and a parked question with its options, cut and escaped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -128,6 +128,7 @@ def name_of(number: int, target: NoticeTarget) -> str:
 
 
 TITLE_KEPT = 120  # characters of a task's title
+_QUESTION_KEPT = 400  # and of a question
 # Characters that steer shells, scripts, markup, links and mentions, and others that look like them.
 _HARMLESS = str.maketrans(
     '<>@#&$*|\\:`"[]', "\u2039\u203a\uff20\uff03\uff06\uff04\u2217\u00a6\uff3c\u2236''()"
@@ -233,8 +234,7 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
     run_id = view.started.run_id if view.started else ""
     match notice.kind:
         case NoticeKind.PARKED:
-            who = _named(view, notice.task_id)
-            return f"a question of {who} waits for a person", f"sq decisions {run_id}"
+            return _question(view, notice, run_id)
         case NoticeKind.STUCK:
             return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
         case NoticeKind.WAITING:
@@ -249,9 +249,9 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
     goes_on = f"sq resume {run_id}"
     if outcome is Outcome.INTERRUPTED:
         return MEANINGS[outcome], goes_on
-    parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked]
-    if outcome is not Outcome.COMPLETE and parked:
-        return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
+    if outcome is not Outcome.COMPLETE and (waiting := [*view.waiting_questions]):
+        text = _asked(view, waiting[0])
+        return text, f"{_answer_command(run_id, waiting[0])}, then {goes_on}"
     for stage in (Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED):
         for id_, task in view.tasks.items():
             if task.stage is stage:
@@ -259,6 +259,34 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
                 return f"{_named(view, id_)} {words}", retry_command(view) or goes_on
     command = goes_on if view.ended and view.ended.resumable else f"sq status {run_id}"
     return MEANINGS[outcome], command
+
+
+def _question(view: RunView, notice: Notice, run_id: str) -> tuple[str, str]:
+    """Return a parked question with its options, and the command that answers it."""
+    names = [name for name, (ask, _) in view.waiting_questions.items() if ask.asked.task_id == notice.task_id]
+    if not names:
+        return f"a question of {_named(view, notice.task_id)} waits for a person", f"sq decisions {run_id}"
+    return "\n".join(_asked(view, name) for name in names), _answer_command(run_id, names[0])
+
+
+def _asked(view: RunView, name: str) -> str:
+    ask, question = view.waiting_questions[name]
+    lines = [f"{_named(view, ask.asked.task_id)} asks ({name}): {_harmless(question.text, _QUESTION_KEPT)}"]
+    lines += [
+        f"  {number} {_harmless(option.label, TITLE_KEPT)}"
+        for number, option in enumerate(question.options, 1)
+    ]
+    return "\n".join(lines)
+
+
+def _answer_command(run_id: str, name: str) -> str:
+    return f'sq answer {run_id} {name} "…"'
+
+
+def _harmless(text: str, most: int) -> str:
+    """Return an agent's words in one visible line that steers nothing, cut."""
+    plain = " ".join(visible(text).split()).translate(_HARMLESS)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
 def _has_ended(stage: Stage) -> str:

@@ -43,11 +43,18 @@ def phase_of(view: RunView) -> Phase:
         return Phase.PLAN
     if dry:
         return Phase.END
-    if movable(view.tasks):
+    if _has_moves(view):
         return Phase.TASKS
     if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
         return Phase.FINAL_REVIEW
     return Phase.END if view.checkout.is_home else Phase.BRING_HOME
+
+
+def _has_moves(view: RunView) -> bool:
+    """Whether a task can go on. In the checkout itself the work of a parked one keeps others waiting."""
+    in_worktrees = bool(view.settings and view.settings.worktrees)
+    held = not in_worktrees and any(map(is_parked, view.tasks.values()))
+    return not held and bool(movable(view.tasks))
 
 
 def _needs_baseline(view: RunView) -> bool:
@@ -65,13 +72,18 @@ def _needs_baseline(view: RunView) -> bool:
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:
     """Return the tasks that can make progress: those under way, then those that may begin."""
-    going_on = [id_ for id_, task in tasks.items() if is_under_way(task)]
+    going_on = [id_ for id_, task in tasks.items() if is_under_way(task) and not is_parked(task)]
     return going_on + [id_ for id_ in tasks if may_begin(tasks, id_)]
 
 
 def is_under_way(task: TaskView) -> bool:
     """Whether a task holds a place: it has begun, and has neither ended nor been sent back."""
     return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.open.is_open)
+
+
+def is_parked(task: TaskView) -> bool:
+    """Whether a task waits for a person's answer. It holds no place meanwhile."""
+    return task.stage is Stage.BUILDING and bool(task.open.waits)
 
 
 def can_land(task: TaskView) -> bool:

@@ -20,6 +20,7 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
 from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.asking.people import until_answered
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
@@ -35,6 +36,7 @@ from orchestrator.run.tasks.hand_over import hand_over_of
 from orchestrator.run.tasks.progress import last_error
 from orchestrator.run.tasks.steps import (
     AnswerPlain,
+    AwaitAnswer,
     CheckClaim,
     EndStuck,
     GiveUp,
@@ -97,7 +99,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             await _attempt(run, task, talk, check_completion)
 
 
-async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completion: CheckCompletion) -> None:
+async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completion: CheckCompletion) -> None:  # noqa: C901  one case a step
     task_id = task.task.id
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
@@ -105,6 +107,8 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completio
                 await talk.exchange(talk.ended + 1, prompt, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
+            case AwaitAnswer():
+                await until_answered(run, task)
             case ReviewCheckpoint():
                 await review_checkpoint(run, task)
             case Guide():

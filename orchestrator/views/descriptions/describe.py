@@ -15,6 +15,7 @@ from orchestrator.views.descriptions.description import (
     Words,
 )
 from orchestrator.views.descriptions.evidence import evidence_words
+from orchestrator.views.descriptions.people import people_words
 from orchestrator.views.descriptions.run import checkout_words, plan_words, question_words, run_words
 from orchestrator.views.descriptions.tasks import merge_words, review_words, task_words
 from orchestrator.views.words import duration, short, subject_of, tool_call
@@ -35,7 +36,7 @@ def describe(view: RunView, stored: Stored) -> list[Described]:
     ]
 
 
-def _words(view: RunView, stored: Stored) -> list[Words]:
+def _words(view: RunView, stored: Stored) -> list[Words]:  # noqa: C901  one case a noun
     event = stored.event
     match event:
         case _ if isinstance(event, e.RunEvent):
@@ -54,6 +55,8 @@ def _words(view: RunView, stored: Stored) -> list[Words]:
             return merge_words(event)
         case _ if isinstance(event, e.QuestionEvent):
             return question_words(view, event)
+        case _ if isinstance(event, e.PeopleEvent):
+            return [people_words(view, event)]
         case _ if isinstance(event, e.CheckoutEvent):
             return checkout_words(view, event)
         case _:

@@ -7,7 +7,7 @@ from datetime import datetime
 from orchestrator.views.words import local_time
 from state.journal.events.questions import AskView
 from state.journal.view import RunView
-from state.records.questions import Answer, Question
+from state.records.questions import Answer, Basis, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def decisions_of(view: RunView) -> list[Decision]:
 
 
 def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
-    given = ask.parked.answers if ask.parked else ask.answered.answers if ask.answered else ()
+    given = ask.answered.answers if ask.answered else ask.parked.answers if ask.parked else ()
     by = view.calls.get(ask.answered.by) if ask.answered else None
     for number, question in enumerate(ask.asked.questions):
         yield Decision(
@@ -53,7 +53,7 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             rejected=question.text in ask.rejected,
             plain=ask.asked.plain,
             reused_from=ask.answered.reused_from if ask.answered else "",
-            parked=ask.parked is not None,
+            parked=ask.parked is not None and ask.answered is None,
             problem=ask.failed.cause if ask.failed else "",
             seq=ask.seq,
         )
@@ -79,6 +79,8 @@ def _lines(decision: Decision) -> Iterator[str]:
         return
     if decision.parked:
         yield f"    parked for a person. The Developer would have said: {answer.marked}"
+    elif answer.basis is Basis.PERSON:
+        yield f"    {answer.marked} (a person)"
     elif decision.reused_from:
         yield f"    {answer.marked}, as the same question was answered before"
     else:

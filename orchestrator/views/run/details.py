@@ -24,6 +24,7 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck
+from state.records.questions import Basis
 from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.words import baseline_words, count_words
 
@@ -223,7 +224,8 @@ def _question_lines(questions: tuple[Decision, ...]) -> Iterator[str]:
         yield f"  {asked.task_id}: {asked.question.text}" + (f" [{options}]" if options else "")
         if asked.answer and not asked.parked:
             why = f" ({asked.answer.reason})" if asked.answer.reason else ""
-            yield f"    {asked.model} answers: {asked.answer.text}{why}"
+            who = "a person" if asked.answer.basis is Basis.PERSON else asked.model
+            yield f"    {who} answers: {asked.answer.text}{why}"
         else:
             yield f"    not answered: {asked.problem or 'the answer has not come yet'}"
 

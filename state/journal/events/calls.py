@@ -16,6 +16,7 @@ class CallStarted:
 
     `planning`: the agent makes a plan and writes nothing. `subject` distinguishes conversations of one role
     about one attempt. `reserved_usd` is its probable cost, `allowed_usd` the most that its session may spend.
+    `words` are the ids of the words of people in the prompt.
     """
 
     call_id: str
@@ -31,6 +32,7 @@ class CallStarted:
     planning: bool = False
     subject: str = ""
     allowed_usd: float = 0.0
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

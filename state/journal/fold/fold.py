@@ -22,7 +22,7 @@ from state.records.plan import Plan
 from state.words import decision_line
 
 
-def apply(view: RunView, stored: Stored) -> None:
+def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
     """Add one more event to a view."""
     pass_time(view, stored)
     event = stored.event
@@ -44,6 +44,8 @@ def apply(view: RunView, stored: Stored) -> None:
             apply_merge(view, event)
         case _ if isinstance(event, e.QuestionEvent):
             _question(view, event, stored)
+        case _ if isinstance(event, e.PeopleEvent):
+            _people(view, event)
         case _ if isinstance(event, e.CheckoutEvent):
             _checkout(view, event)
         case _:
@@ -149,9 +151,46 @@ def _question(view: RunView, event: e.QuestionEvent, stored: Stored) -> None:
             view.asks[event.ask_id].failed = event
             view.context.errors.append(f"question: {event.cause}")
         case e.QuestionsParked():
-            view.asks[event.ask_id].parked = event
+            ask = view.asks[event.ask_id]
+            ask.parked = event
+            if (task := view.tasks.get(ask.asked.task_id)) and ask.asked.call_id in task.open.calls:
+                task.open.waits = event.ask_id
         case _:
             assert_never(event)
+
+
+def _people(view: RunView, event: e.PeopleEvent) -> None:
+    """Add an event of a person to the view of its run."""
+    people = view.context.people
+    people.taken.add(event.word_id)
+    match event:
+        case e.WordSaid():
+            people.said.append(event)
+        case e.RunPaused():
+            people.paused = event
+        case e.RunContinued():
+            people.paused = None
+        case e.PersonAnswered():
+            _answered(view, event)
+        case e.WordRefused():
+            pass
+        case _:
+            assert_never(event)
+
+
+def _answered(view: RunView, event: e.PersonAnswered) -> None:
+    """Add a person's answer. When the last question of its call is answered, its task goes on."""
+    ask = view.asks[event.ask_id]
+    ask.given[event.answer.question] = event.answer
+    if ask.is_waiting:
+        return
+    own = {answer.question: answer for answer in (ask.parked.answers if ask.parked else ())} | ask.given
+    answers = tuple(own[question.text] for question in ask.asked.questions if question.text in own)
+    ask.answered = e.QuestionsAnswered(ask_id=event.ask_id, answers=answers, model="")
+    view.context.decisions.extend(map(decision_line, answers))
+    if task := view.tasks.get(ask.asked.task_id):
+        task.open.waits = ""
+    view.checkout.left = view.checkout.kept = None  # the work goes on
 
 
 def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
