@@ -252,6 +252,9 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
     if outcome is not Outcome.COMPLETE and (waiting := [*view.waiting_questions]):
         text = _asked(view, waiting[0])
         return text, f"{_answer_command(run_id, waiting[0])}, then {goes_on}"
+    parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked and not ask.answered]
+    if outcome is not Outcome.COMPLETE and parked:
+        return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
     for stage in (Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED):
         for id_, task in view.tasks.items():
             if task.stage is stage:

@@ -8,7 +8,7 @@ from shlex import quote
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunState, RunSummary
+from orchestrator.views.models.summary import RunState, RunSummary, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -80,6 +80,7 @@ class RunDetails(EvidenceDetails):
     cost: str
     roles: tuple[RoleSpending, ...]
     next_command: str
+    waiting: tuple[str, ...] = ()
 
 
 def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
@@ -108,6 +109,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
+        waiting=tuple(waiting_lines(view)),
     )
 
 
@@ -115,6 +117,7 @@ def detail_lines(details: RunDetails) -> list[str]:
     """A run as lines, for a person who comes back to it."""
     return [
         *_head(details),
+        *details.waiting,
         *_task_lines(details.tasks),
         *_criterion_lines(details.criteria),
         *_question_lines(details.questions),

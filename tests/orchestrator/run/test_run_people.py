@@ -16,13 +16,10 @@ from language.scripted import (
     answer,
     answers,
     asks,
-    call,
     completes,
     passes,
     plans,
     question,
-    says,
-    signals,
     whole_run,
     worker,
     writes,
@@ -126,8 +123,9 @@ def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_wait
 def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
-    callers = whole_run(**{"planner/analysis/1": [{**analyzes(), "misbehave": later(1)}]})
+    callers = whole_run(**{"planner/plan/1": [{**plans("notes"), "misbehave": later(1)}]})
     seen: list[int] = []
+    shown: list[str] = []
 
     def go_on() -> Result:
         time.sleep(1.5)
@@ -135,7 +133,7 @@ def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
         assert view
         seen.append(sum(1 for one in view.calls.values() if one.started.role is not Role.PLANNER))
         status = sq("status", StateFolder(repository / ".sq").find(None).name)
-        assert "paused the run" in status.output or "pauses the run" in status.output
+        shown.append(status.output)
         return sq("continue")
 
     with meanwhile(
@@ -147,6 +145,7 @@ def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
     assert done.outcome is Outcome.COMPLETE
     assert [one.exit_code for one in results] == [0, 0]
     assert seen == [0]
+    assert "paused by" in shown[0]
     paused, continued = (
         next(one for one in done.stored if isinstance(one.event, kind))
         for kind in (e.RunPaused, e.RunContinued)
