@@ -186,6 +186,7 @@ async def _new(
     if loading:
         await anyio.to_thread.run_sync(loading.result)
     run_id, run_folder = state.new_run()
+    surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)
     if request.rehearse:
         shutil.copyfile(request.rehearse, run_folder / SCENARIO)
@@ -294,6 +295,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
+            kept=go_on.kept,
             verify=go_on.verify or None,
             models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,

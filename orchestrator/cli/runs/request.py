@@ -87,7 +87,7 @@ class RunEnvironment:
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
     no report is written. With `transport`, sessions are played in this process
-    (`agents.session.exchange.SessionStart`).
+    (`agents.session.exchange.SessionStart`). `begun` hears the folder of a new run.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -99,6 +99,7 @@ class RunEnvironment:
     long_s: float = 60.0
     end_report: EndReport | None = None
     transport: OpenTransport | None = None
+    begun: Callable[[Path], None] = lambda _folder: None
 
     @cached_property
     def containment(self) -> Containment:
@@ -161,7 +162,7 @@ class GoOn:
     """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
     `verify`, `models` (role → alias), `questions`, `sandbox` and `deadline` replace the run's former ones.
-    Empty and None mean as before.
+    Empty and None mean as before. `kept`: its process was killed, and its parent goes on with it.
     """
 
     budget_usd: float | None = None
@@ -172,6 +173,7 @@ class GoOn:
     questions: str | None = None
     sandbox: str | None = None
     deadline: str | None = None
+    kept: bool = False
 
 
 def deadline_of(text: str, flag: tuple[str, object] | None = ("--deadline", "")) -> str:

@@ -32,9 +32,10 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:  # noqa: C901  o
             return _started(event)
         case e.RunResumed():
             again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
+            kept = ": its process was killed, and --keep began another" if event.kept else ""
             is_played = bool(view.started and view.started.rehearsal)
             rehearsal = [Words(kind="run", text=REHEARSAL)] if is_played else []
-            return [*rehearsal, Words(kind="run", text=f"run {run_id} goes on{again}")]
+            return [*rehearsal, Words(kind="run", text=f"run {run_id} goes on{again}{kept}")]
         case e.RunInterrupted():
             text = f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"
             return [Words(kind="run", text=text, tone=Tone.WARN)]

@@ -42,7 +42,7 @@ class RunResumed:
 
     `retry` are tasks that had ended without being merged and are tried again. `verify`, `models`,
     `questions`, `sandbox_mode` and `deadline` ("": none) replace those settings from here on. None and empty
-    leave them unchanged.
+    leave them unchanged. `kept`: the process before was killed, and `sq run --keep` began this one.
     """
 
     confined: Confinement = field(default_factory=Confinement)
@@ -54,6 +54,7 @@ class RunResumed:
     questions: OnQuestion | None = None
     sandbox_mode: Sandbox | None = None
     deadline: str | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
