@@ -22,6 +22,7 @@ from state.words import question_key
 
 LONG = timedelta(minutes=15)  # a shorter wait is no occasion
 _BY_THE_USER = "SIGINT"
+_UNAUTHORIZED = 401
 _OF_A_PROCESS = {NoticeKind.ENDED, NoticeKind.WAITING}
 
 
@@ -54,6 +55,7 @@ class Occasions:
         self._asked_by: dict[str, str] = {}  # task by question
         self._parked: set[tuple[str, str]] = set()  # by task: a Worker asks again after a kill
         self._waits_until: datetime | None = None
+        self._expired_at: datetime | None = None  # when a request was last refused for its login
 
     def apply(self, stored: Stored) -> None:
         """Add one more event."""
@@ -100,6 +102,10 @@ class Occasions:
                 return Notice(kind=NoticeKind.PULL_REQUEST, of_seq=stored.seq)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)
+            case e.CallRetried(api_status=status) if status == _UNAUTHORIZED:
+                known, self._expired_at = self._expired_at, stored.at
+                is_new = known is None or stored.at - known > LONG
+                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq) if is_new else None
             case e.CallRetried(wait_s=wait_s) if timedelta(seconds=wait_s) > LONG:
                 return self._wait(stored, stored.at + timedelta(seconds=wait_s))
             case _:
@@ -238,6 +244,8 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
         case NoticeKind.STUCK:
             return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
         case NoticeKind.WAITING:
+            if notice.until is None:
+                return "the login of Claude Code has expired, and the run waits for it", "claude auth login"
             return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
         case NoticeKind.PULL_REQUEST:
             return "it waits for a review", f"sq follow {_number(view)}"

@@ -20,7 +20,7 @@ from anyio.abc import TaskGroup
 from agents.concurrency import task_group
 from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
-from orchestrator.run.asking.retries import ServiceError
+from orchestrator.run.asking.retries import ResetTooLateError, ServiceError
 from orchestrator.run.event_log import log_about
 from orchestrator.run.landing import begin_landing, has_landing, in_time, until_landing
 from orchestrator.run.people import hear_people, take_words
@@ -213,6 +213,8 @@ def _end_for(error: SqError, task_id: str) -> Event:
         case BudgetExhausted(task_id=whose) if whose:
             return TaskStuck(task_id=whose, reason=str(error), limit=True)
         case BudgetExhausted():
+            return LimitReached(cause=str(error))
+        case ResetTooLateError():
             return LimitReached(cause=str(error))
         case ServiceError():
             return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)

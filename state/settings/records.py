@@ -237,6 +237,23 @@ class Retries:
             AMOUNT,
         ),
     ] = 21_600.0
+    resets: Annotated[
+        int, SetBy("retries.resets", "resets that one call waits for, one after another", whole(0))
+    ] = 10
+    reset_slack_s: Annotated[
+        float,
+        SetBy(
+            "retries.reset_slack_s",
+            "seconds after a named reset before the API is asked again, because clocks differ",
+            AMOUNT,
+        ),
+    ] = 120.0
+    login_s: Annotated[
+        float,
+        SetBy(
+            "retries.login_s", "seconds between two tries while a login of Claude Code has expired", AMOUNT
+        ),
+    ] = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ async def ask_model(
         if isinstance(read_answer, str):
             ended = replace(ended, end=CallEnd.UNUSABLE, detail=read_answer)
     try:
-        raise_if_hopeless(reply)
+        raise_if_hopeless(reply, run.view)
     except Exception:
         run.record(ended)
         raise

@@ -208,7 +208,7 @@ class Conversation:
             exchange = await tried()
         self._share.spend(exchange.cost_usd)
         self._run.record(call_ended(self._call_id, exchange))
-        raise_if_hopeless(exchange)
+        raise_if_hopeless(exchange, self._run.view)
         if used_up:
             raise used_up
         return self._open_call
