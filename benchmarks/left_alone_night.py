@@ -137,9 +137,9 @@ def _deadline_run(folder: Path, seed: int) -> tuple[bool, float, str]:
     """Return whether a run kept its deadline, by how many seconds it missed it, and what was wrong."""
     drawn = random.Random(seed)  # noqa: S311  no secret
     callers = agreeing(*TASKS)
-    callers["reviewer/*"] = [later(callers["reviewer/*"][0], drawn.uniform(0, 2))]
+    callers["reviewer/*"] = [later(callers["reviewer/*"][0], drawn.uniform(0.05, 2))]
     for id_ in TASKS:
-        callers[f"worker/{id_}/*"] = [later(writing(f"{id_}.txt", f"{id_}\n"), drawn.uniform(0, 8)), claim()]
+        callers[f"worker/{id_}/*"] = [later(writing(f"{id_}.txt", f"{id_}\n"), drawn.uniform(0.05, 8)), claim()]
     deadline = datetime.now(UTC) + timedelta(seconds=drawn.uniform(4, 20))
     process = begun(folder, callers, PLAYED_SQ, "--deadline", deadline.isoformat())
     with no_longer(process):

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from agents.access import Connection, Credentials
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
+from agents.login import login_words
 from agents.make import make_platform
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
@@ -207,6 +209,7 @@ async def _new(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
             *notes_on(settings.outward),
+            *_login_note(credentials, surroundings),
             *filter(None, [exposed]),
             *request.notes,
         ),
@@ -218,6 +221,12 @@ async def _new(
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         journal.append(started, *([request.origin] if request.origin else []))
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+def _login_note(credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+    """Return what is known about how long the login of Claude Code lasts, if sessions use it."""
+    now = datetime.now(UTC)
+    return [login_words(surroundings.environ, now)] if credentials is Credentials.CLI_LOGIN else []
 
 
 async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:
