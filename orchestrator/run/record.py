@@ -135,6 +135,11 @@ class Run:
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
 
+    async def until(self, holds: Callable[[RunView], bool]) -> None:
+        """Wait until the view fulfils a condition."""
+        while not holds(self.view):
+            await self.changed.wait()
+
     def record_hosts(self) -> None:
         """Record which hosts sandboxes of this run used since this was done last, if any."""
         if uses := self.commands.hosts_used():

@@ -208,8 +208,7 @@ async def _new(
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
-            *notes_on(settings.outward),
-            *_login_note(credentials, surroundings),
+            *_notes_on_others(settings, credentials, surroundings),
             *filter(None, [exposed]),
             *request.notes,
         ),
@@ -223,10 +222,12 @@ async def _new(
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
 
 
-def _login_note(credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
-    """Return what is known about how long the login of Claude Code lasts, if sessions use it."""
-    now = datetime.now(UTC)
-    return [login_words(surroundings.environ, now)] if credentials is Credentials.CLI_LOGIN else []
+def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+    """Return lines on targets of notices, and on how long a login lasts if sessions use it."""
+    lines = notes_on(settings.outward)
+    if credentials is Credentials.CLI_LOGIN:
+        lines.append(login_words(surroundings.environ, datetime.now(UTC)))
+    return lines
 
 
 async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:

@@ -26,7 +26,7 @@ from orchestrator.run.asking.budget import (
     Wanted,
     reserve,
 )
-from orchestrator.run.asking.people import unheard, unpaused, with_words
+from orchestrator.run.asking.people import is_unpaused, unheard, with_words
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
@@ -151,7 +151,7 @@ class Conversation:
         if number <= len(calls):
             call = calls[number - 1]
             return call if call.end else await self._go_on(call)
-        await unpaused(self._run)
+        await self._run.until(is_unpaused)
         words = prompt if isinstance(prompt, str) else await prompt()
         self._call_id = ""
         reserved = await self._hold(words)
@@ -171,7 +171,7 @@ class Conversation:
         if call.report:  # it stands, and the turn was over with it
             self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
             return call
-        await unpaused(self._run)
+        await self._run.until(is_unpaused)
         log.info("call.resume", call_id=self._call_id, role=self._role)
         return await self._to_its_end(call.started.prompt, sent_before=True)
 

@@ -1,13 +1,11 @@
-"""What people say while a run goes on, on its way to models: words not yet heard, pauses, awaited answers."""
+"""What people say while a run goes on, on its way to models: words not yet heard, pauses."""
 
 from collections.abc import Iterable
 
 import prompts
-from orchestrator.run.record import Run
 from state.journal.events.calls import CallView
 from state.journal.events.people import WordSaid
 from state.journal.events.tasks import TaskView
-from state.journal.phase import is_parked
 from state.journal.view import RunView
 from state.roles import Role
 
@@ -31,13 +29,6 @@ def with_words(prompt: str, words: Iterable[WordSaid]) -> str:
     return "\n\n".join([prompt, prompts.render("said", words=said)]) if said else prompt
 
 
-async def unpaused(run: Run) -> None:
-    """Wait while a person holds the run."""
-    while run.view.context.people.paused:
-        await run.changed.wait()
-
-
-async def until_answered(run: Run, task: TaskView) -> None:
-    """Wait until a person has answered the parked question of a task."""
-    while is_parked(task):
-        await run.changed.wait()
+def is_unpaused(view: RunView) -> bool:
+    """Whether no person holds the run."""
+    return view.context.people.paused is None

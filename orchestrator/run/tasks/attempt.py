@@ -20,7 +20,6 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
 from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.asking.people import until_answered
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
@@ -58,6 +57,7 @@ from state.journal.events import (
     TaskUnverified,
 )
 from state.journal.events.tasks import Stage, TaskView
+from state.journal.phase import is_parked
 from state.paths import scratch_folder
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
@@ -108,7 +108,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completio
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case AwaitAnswer():
-                await until_answered(run, task)
+                await run.until(lambda _view: not is_parked(task))
             case ReviewCheckpoint():
                 await review_checkpoint(run, task)
             case Guide():

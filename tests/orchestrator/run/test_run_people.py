@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from language.large_runs import RUN_ID, twelve_tasks, write
 from language.scripted import (
     Done,
     Rehearse,
@@ -276,3 +277,15 @@ def test_a_file_that_is_no_word_is_set_aside(tmp_path: Path) -> None:
     assert [one.kind for one in left_in(tmp_path)] == [WordKind.PAUSE]
     assert (tmp_path / "inbox" / "0.unreadable").exists()
     assert isinstance(left_in(tmp_path)[0], Word)
+
+
+def test_words_reach_a_run_of_another_state_folder(tmp_path: Path, sq: Callable[..., Result]) -> None:
+    state = tmp_path / "elsewhere"
+    write(state / "runs" / RUN_ID, twelve_tasks(tmp_path / "made"))
+    where = ("--state-dir", str(state))
+    for arguments in (("say", "Be brief."), ("pause",), ("continue",)):
+        result = sq(*arguments, *where)
+        assert result.exit_code == 0, result.output
+        assert "nobody works on the run now" in result.output
+    assert [one.kind for one in left_in(state / "runs" / RUN_ID)] == ["say", "pause", "continue"]
+    assert RUN_ID in str(sq("answer", "q9", "yes", *where).exception)
