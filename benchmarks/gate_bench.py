@@ -210,13 +210,14 @@ def _interval(share: Share) -> str:
 class FileJudge:
     """Answers the prompts of a data set by the files in `replies`, and keeps the prompts.
 
-    A file is named SESSION.CONSIDERATION.json, with a dot for each slash of the session's name. Without the
+    A file is named SESSION.CONSIDERATION.json, with a dot for each slash of the session's name. That of a
+    call with several questions has the first one's name and `+` and the number of the others. Without the
     file, or with `replies` None, there is no answer.
     """
 
     def __init__(self, considerations: Sequence[Consideration], model: Model, replies: Path | None) -> None:
         """Keep the considerations that may be asked, and the model whose context the prompts have to fit."""
-        self.asked: dict[str, tuple[str, str, Ask]] = {}
+        self.asked: dict[str, tuple[str, list[str], Ask]] = {}
         self._considerations = considerations
         self._model = model
         self._replies = replies
@@ -225,7 +226,7 @@ class FileJudge:
         """The judge of one session."""
         stem = session.name.replace("/", ".")
         caller = Caller(role=Role.JUDGE, task=stem, attempt=1)
-        # An `Ask` does not name its consideration, so its prompt identifies it.
+        # An `Ask` with one question does not name it, so its prompt identifies it.
         ids = {
             judge_ask(
                 [one], model=self._model, caller=caller, shared="", before={}, deadline_s=0
@@ -234,9 +235,11 @@ class FileJudge:
         }
 
         async def ask(ask: Ask) -> Reply:
-            id_ = ids[ask.prompt]
-            self.asked[f"{stem}.{id_}"] = (session.name, id_, ask)
-            return self._reply(f"{stem}.{id_}")
+            grouped = [id_ for id_ in ids.values() if f'<question id="{id_}">' in ask.prompt]
+            first, *others = grouped or [ids[ask.prompt]]
+            name = f"{stem}.{first}+{len(others)}" if others else f"{stem}.{first}"
+            self.asked[name] = (session.name, [first, *others], ask)
+            return self._reply(name)
 
         return Judge(model=self._model, ask=ask, caller=caller)
 
@@ -248,11 +251,11 @@ class FileJudge:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, (session, id_, ask) in self.asked.items():
+            for name, (session, asked, ask) in self.asked.items():
                 shown = {
                     "id": name,
                     "session": session,
-                    "consideration": id_,
+                    "considerations": asked,
                     "system": ask.system,
                     "shared": ask.shared,
                     "prompt": ask.prompt,

@@ -6,7 +6,7 @@ Both sides talk to the real CLI, whose model is the same script without latency:
 runs a command and reports through a typed tool. The bare side is a plain `ClaudeSDKClient` loop with the
 same typed tools, whose turns a PostToolUse hook ends like those of sq. sq's side is an iteration of
 `orchestrator.run.tasks.attempt`: a `Conversation` (launcher and containment, policy hook, typed tools,
-partial messages), a journal on disk, and the tree's fingerprint when the exchange has ended.
+partial messages), a journal on disk, and the tree's fingerprint, read while the turn ends.
 
 The first exchange of a session includes its start, so it is shown apart and is not in the ratio. Pairs
 alternate which side goes first. A model that takes no time makes the ratio as bad as possible. The last line
@@ -30,6 +30,7 @@ import click
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
+from agents.concurrency import task_group
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway
@@ -44,13 +45,13 @@ from benchmarks.rehearsed import (
     calls,
     clocked_gateway,
     commit,
-    exchanged,
     own_home,
     reports,
     scenario_of,
     working,
 )
-from orchestrator.git.workspace import ensure_worktree, snapshot
+from orchestrator.git.workspace import ensure_worktree
+from orchestrator.run.tasks.attempt import say
 from state.journal.events import IterationMeasured
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
@@ -193,11 +194,12 @@ async def _through_sq(bench: Bench, pair: int) -> SideTiming:
     workspace = await _workspace(bench, f"sq-{pair}")
     run_folder = bench.folder / f"run-{pair}"
     began = time.perf_counter()
-    async with working(run_folder, bench.gateway, workspace, TASK, pair) as (run, talk):
+    at_work = working(run_folder, bench.gateway, workspace, TASK, pair)
+    async with task_group() as beside, at_work as (run, talk):
 
         async def exchange(number: int) -> None:
-            await exchanged(talk, number + 1, _prompt(number), iteration=number)
-            tree = await snapshot(workspace)
+            tree = await say(run, talk, beside, workspace, number + 1, _prompt(number))
+            tree = tree or await run.places.snapshot(workspace)
             run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
 
         timing = await _timed(exchange, bench.exchanges, began)

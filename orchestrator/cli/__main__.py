@@ -11,6 +11,7 @@ def main() -> None:
 
         entry.main()
     else:
+        gc.disable()  # what is imported is not garbage. `main` and `run_new` let it collect again
         from orchestrator.cli import main as commands
 
         try:

@@ -1,5 +1,6 @@
 """The command group. Each command is imported only when it is called, so that `sq --help` is quick."""
 
+import gc
 import importlib
 import os
 import sys
@@ -63,6 +64,8 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
+        if not module.startswith("runs."):
+            gc.enable()
         command: click.Command = getattr(
             importlib.import_module(f"orchestrator.cli.{module}"), name or "command"
         )

@@ -190,7 +190,7 @@ def test_a_judge_answers_by_files_and_is_compared_with_the_labels(bench, tmp_pat
     done = bench(*SOME, "--judge-prompts", tmp_path / "prompts")
     assert "4 prompts are in" in done.stdout, done.stderr
     prompt = json.loads((tmp_path / "prompts" / "new.bad.local_testing.json").read_text())
-    assert (prompt["session"], prompt["consideration"]) == ("new/bad", "local_testing")
+    assert (prompt["session"], prompt["considerations"]) == ("new/bad", ["local_testing"])
     assert "pytest" in prompt["shared"]
     assert set(prompt["schema"]["required"]) == {"verdict", "reason", "quote"}
     replies = tmp_path / "replies"
@@ -209,6 +209,25 @@ def test_a_judge_answers_by_files_and_is_compared_with_the_labels(bench, tmp_pat
     assert "objective_completion: labelled met, called unmet: The callers are left." in done.stdout
     figures = figures_in(done)
     assert (figures["agreement"], figures["not_answered"]) == ([2, 3], 1)
+    assert (figures["good_held"], figures["bad_held"]) == ([1, 1], [1, 1])
+
+
+def test_all_questions_about_a_session_are_answered_by_the_files_of_three_calls(bench, tmp_path):
+    bench("--judge-prompts", tmp_path / "prompts")
+    asked = [json.loads(file.read_text()) for file in (tmp_path / "prompts").iterdir()]
+    of_the_bad = [one["considerations"] for one in asked if one["session"] == "new/bad"]
+    assert len(of_the_bad) == 3
+    assert len({id_ for ids in of_the_bad for id_ in ids}) == sum(map(len, of_the_bad)) > 12
+    replies = tmp_path / "replies"
+    replies.mkdir()
+    for one in asked:
+        judged = [
+            {"id": id_, "verdict": "not_satisfied", "reason": "It is not.", "quote": "12 passed"}
+            for id_ in one["considerations"]
+        ]
+        (replies / f"{one['id']}.json").write_text(json.dumps({"judgements": judged}))
+    figures = figures_in(bench("--judge-replies", replies))
+    assert figures["not_answered"] == 0
     assert (figures["good_held"], figures["bad_held"]) == ([1, 1], [1, 1])
 
 

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -28,6 +28,7 @@ _EMPTY = ("/tmp", "/var/tmp", "/run")  # noqa: S108  those inside
 _DEEPEST = 3  # folders below /etc
 _PROGRAMS = frozenset({"bin", "sbin", "shims", "Scripts"})
 _OF_USER = ".local"  # below home: its other folders are data of other programs
+_USR = ("usr",)  # holds no checkout and no home
 _LINKS_READ = 2_000  # in one folder of PATH
 
 
@@ -92,7 +93,7 @@ def toolchain_mounts(
     named: Iterable[str] = (),
     never: Sequence[Path] = (),
 ) -> Iterator[Mount]:
-    """Yield read-only mounts of the installations that PATH names.
+    """Yield read-only mounts of the installations that PATH names, without those that `system_mounts` shows.
 
     Args:
         path: the PATH of the sandboxed process. Relative entries are left out.
@@ -108,7 +109,7 @@ def toolchain_mounts(
             found[_widest(entry, home, kept_out)] = None
             if entry == home / _OF_USER / "bin" and (libraries := home / _OF_USER / "lib").is_dir():
                 found[libraries] = None
-            for program in _linked(entry):
+            for program in _linked(entry, entry.stat().st_mtime_ns):
                 folder = _widest(program.parent, home, kept_out)
                 found[folder if folder != program.parent else program] = None
     for program in programs:
@@ -117,17 +118,31 @@ def toolchain_mounts(
     for value in named:
         if value.startswith("/") and Path(value).is_dir() and not _holds(Path(value), kept_out):
             found[Path(value)] = None
-    yield from reading(folder for folder in found if folder != Path("/") and not _holds(folder, kept_out))
+    more = (folder for folder in found if not _is_of_system(folder, kept_out))
+    yield from reading(folder for folder in more if folder != Path("/") and not _holds(folder, kept_out))
 
 
-def _linked(entry: Path) -> list[Path]:
-    """Return the programs that links in a folder of PATH lead to. What lies beside one may be a secret."""
+def _is_of_system(path: Path, kept_out: Sequence[Path]) -> bool:
+    """Whether a path is in the folders of the operating system, which are shown but for those kept out."""
+    names = (path, Path(os.path.realpath(path)))
+    if any(name.is_relative_to(one) for name in names for one in kept_out):
+        return False
+    return all(name.parts[1:2] and name.parts[1] in _SYSTEM for name in names)
+
+
+@lru_cache
+def _linked(entry: Path, _changed_ns: int) -> tuple[Path, ...]:
+    """Return the programs outside /usr that links in a folder of PATH lead to. A secret may lie beside one.
+
+    `_changed_ns` is when the folder changed: its links are read once until it changes again.
+    """
     try:
         with os.scandir(entry) as found:
             links = [one.path for one, _ in zip(found, range(_LINKS_READ), strict=False) if one.is_symlink()]
     except OSError:
-        return []
-    return sorted({real for link in links if (real := Path(os.path.realpath(link))).is_file()})
+        return ()
+    real = {Path(os.path.realpath(link)) for link in links}
+    return tuple(sorted(one for one in real if one.parts[1:2] != _USR and one.is_file()))
 
 
 def _widest(folder: Path, home: Path, kept_out: Sequence[Path]) -> Path:

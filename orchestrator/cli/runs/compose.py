@@ -4,6 +4,7 @@ The SDK of agents is imported here, before the run exists, since its import take
 coroutine.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -149,6 +150,7 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
             return view.ended.outcome
     check_cli(find_cli(), surroundings.environ)
     _import_sdk()
+    _collect_again()
     return anyio.run(_again, run_folder, surroundings, go_on)
 
 
@@ -156,6 +158,13 @@ def _import_sdk() -> None:
     """Import the SDK of agents. That of the API is imported when it is asked, and has to be there."""
     check_sdk(API_SDK)
     import_sdks(AGENT_SDK)
+
+
+def _collect_again() -> None:
+    """Let Python collect garbage, which is off while `sq` imports, but pass over the imports."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
@@ -187,6 +196,7 @@ async def _new(
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
     if loading:
         await anyio.to_thread.run_sync(loading.result)
+    _collect_again()
     run_id, run_folder = state.new_run()
     surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)

@@ -13,6 +13,7 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol, Self
 
+import anyio
 import structlog
 
 import prompts
@@ -62,7 +63,10 @@ class SpecFor(Protocol):
 
 
 class Conversation:
-    """One role's exchanges about one attempt at one task, through as few processes as possible."""
+    """One role's exchanges about one attempt at one task, through as few processes as possible.
+
+    `reported` is set once a report of the exchange under way is recorded, and the agent can do nothing more.
+    """
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class Conversation:
         self._session: Session | None = None
         self._call_id = ""
         self._share = SessionShare()
+        self.reported = anyio.Event()
 
     async def __aenter__(self) -> Self:
         await self._stack.__aenter__()
@@ -145,6 +150,7 @@ class Conversation:
             ServiceError: no model can be asked at all.
             ValueError: the number is below 1, or an exchange before it was never made.
         """
+        self.reported = anyio.Event()
         calls = self.calls
         if not 1 <= number <= len(calls) + 1:
             raise ValueError(f"exchange {number} was asked for, and the conversation holds {len(calls)}")
@@ -340,6 +346,7 @@ class Conversation:
             refusal = self._refuse(payload) if self._refuse else None
             if refusal is None:
                 record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
+                self.reported.set()
             return refusal
 
         def on_refusal(tool: str, reason: str) -> None:

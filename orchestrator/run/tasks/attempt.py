@@ -8,10 +8,15 @@ work is unverified.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import anyio
+from anyio.abc import TaskGroup
+
 import prompts
+from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
@@ -45,6 +50,7 @@ from orchestrator.run.tasks.steps import (
     Say,
     next_step,
 )
+from state.errors import GitError
 from state.ids import new_session_id
 from state.journal.events import (
     AttemptStarted,
@@ -76,7 +82,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
     await _prepare(run, task)
     log_attempt(task.attempt)
     variables = await ready_environment(run, Path(task.place.worktree)) if run.settings.worktrees else {}
-    async with scratch_folder() as temporary:
+    async with scratch_folder() as temporary, task_group() as beside:
         spec_for = partial(
             worker_session,
             run.platform,
@@ -96,15 +102,17 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             session_id=task.open.session_id,
             questions=QuestionBus(run, task_id).callback,
         ) as talk:
-            await _attempt(run, task, talk, check_completion)
+            await _attempt(run, task, talk, beside, check_completion)
 
 
-async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completion: CheckCompletion) -> None:  # noqa: C901  one case a step
-    task_id = task.task.id
+async def _attempt(  # noqa: C901  one case a step
+    run: Run, task: TaskView, talk: Conversation, beside: TaskGroup, check_completion: CheckCompletion
+) -> None:
+    task_id, folder, tree = task.task.id, Path(task.place.worktree), ""
     while task.stage is Stage.BUILDING:
         match next_step(run.view, task, run):
             case Say(prompt, planning):
-                await talk.exchange(talk.ended + 1, prompt, planning=planning)
+                tree = await say(run, talk, beside, folder, talk.ended + 1, prompt, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case AwaitAnswer():
@@ -118,7 +126,7 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completio
                     task_id=task_id,
                     attempt=task.attempt,
                     iteration=task.iteration,
-                    tree=await run.places.snapshot(Path(task.place.worktree)),
+                    tree=tree or await run.places.snapshot(folder),
                     error=last_error(task.history),
                 )
                 run.record(measured)
@@ -128,6 +136,37 @@ async def _attempt(run: Run, task: TaskView, talk: Conversation, check_completio
                 await end_stuck(run, task, reason)
             case GiveUp(event):
                 run.record(event)
+
+
+async def say(
+    run: Run,
+    talk: Conversation,
+    beside: TaskGroup,
+    folder: Path,
+    number: int,
+    prompt: str,
+    *,
+    planning: bool = False,
+) -> str:
+    """Have a Worker's exchange of this number. Return the content of `folder` at its report, or "".
+
+    It is read in a task of `beside` while Claude Code ends the turn, which takes longer.
+    """
+    tree, has_read, reading = "", anyio.Event(), anyio.CancelScope()
+
+    async def read() -> None:
+        nonlocal tree
+        with reading, suppress(GitError):  # whoever needs the content reads it again
+            await talk.reported.wait()
+            tree = await run.places.snapshot(folder)
+        has_read.set()
+
+    beside.start_soon(read)
+    await talk.exchange(number, prompt, planning=planning)
+    if not talk.reported.is_set():
+        reading.cancel()
+    await has_read.wait()
+    return tree
 
 
 async def _new_place(run: Run, task: TaskView) -> TaskPlace | None:

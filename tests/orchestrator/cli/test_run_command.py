@@ -250,3 +250,19 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(repository: Path, argumen
     )
     assert "complete" in sq(repository, "resume").stdout
     assert (repository / "notes.txt").exists()
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["run", "--spec", "missing.md"]], ids=" ".join)
+def test_only_the_imports_of_a_run_are_spared_the_garbage_collector(
+    repository: Path, arguments: list[str]
+) -> None:
+    """`sq status` collects at once, and `sq run` once it has imported all that it needs."""
+    program = (
+        "import gc, sys; from orchestrator.cli.__main__ import main\n"
+        f"sys.argv = ['sq', *{arguments!r}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    print('collects', gc.isenabled())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=repository, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.endswith(f"collects {arguments[0] == 'status'}\n")

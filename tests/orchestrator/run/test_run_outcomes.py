@@ -1,5 +1,6 @@
 """Every outcome is reached by a run, and of several the one that counts."""
 
+import gc
 from collections.abc import Mapping
 from typing import Any
 
@@ -110,3 +111,13 @@ def test_a_plan_that_asks_for_more_than_revisions_allow_is_stuck(rehearse: Rehea
     done = rehearse(whole_run(**{**again, "reviewer/notes/*": [finding]}), verify=("true",), effort="low")
     assert done.outcome is Outcome.STUCK
     assert "2 revisions are used up" in done.output
+
+
+def test_a_run_collects_garbage_although_the_start_of_sq_does_not(rehearse: Rehearse) -> None:
+    gc.disable()
+    try:
+        rehearse(whole_run())
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
+        gc.enable()
