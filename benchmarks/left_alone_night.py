@@ -139,7 +139,8 @@ def _deadline_run(folder: Path, seed: int) -> tuple[bool, float, str]:
     callers = agreeing(*TASKS)
     callers["reviewer/*"] = [later(callers["reviewer/*"][0], drawn.uniform(0.05, 2))]
     for id_ in TASKS:
-        callers[f"worker/{id_}/*"] = [later(writing(f"{id_}.txt", f"{id_}\n"), drawn.uniform(0.05, 8)), claim()]
+        work = later(writing(f"{id_}.txt", f"{id_}\n"), drawn.uniform(0.05, 8))
+        callers[f"worker/{id_}/*"] = [work, claim()]
     deadline = datetime.now(UTC) + timedelta(seconds=drawn.uniform(4, 20))
     process = begun(folder, callers, PLAYED_SQ, "--deadline", deadline.isoformat())
     with no_longer(process):

@@ -131,7 +131,7 @@ def _leave(folder: Path, view: "RunView", kind: "WordKind", text: str, about: st
     from state.journal.store import is_active
 
     send(folder, view, new_word(kind, person(f"sq {kind}"), text, about))
-    say(done)
     if view.ended or not is_active(folder):
-        say(f"nobody works on the run now: it is kept, and `sq resume {folder.name}` uses it")
+        done = f"nobody works on the run now: it is kept, and `sq resume {folder.name}` uses it"
+    say(done)
     return 0
