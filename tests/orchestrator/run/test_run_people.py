@@ -289,3 +289,12 @@ def test_words_reach_a_run_of_another_state_folder(tmp_path: Path, sq: Callable[
         assert "nobody works on the run now" in result.output
     assert [one.kind for one in left_in(state / "runs" / RUN_ID)] == ["say", "pause", "continue"]
     assert RUN_ID in str(sq("answer", "q9", "yes", *where).exception)
+
+
+def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Result], resume: Resume) -> None:
+    done = rehearse(parks(), **PARK)
+    assert sq("answer", "keep it as it is").exit_code == 0
+    assert resume(done).outcome is Outcome.COMPLETE
+    report = sq("report", "--format", "md").output
+    assert "(sq answer) answered" in report
+    assert "keep it as it is" in report
