@@ -32,7 +32,7 @@ CONFLICT_STUCK = "conflict_stuck"
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _NOTES = (
-    "For the next session on this task: what you learned, what failed. And lines that the spec wants here."
+    "For the next session on this task: what you learned, what failed, and what the spec wants noted."
 )
 
 

@@ -68,7 +68,7 @@ async def test_a_group_is_one_call_with_the_words_of_each_kind_and_its_judgement
     ]
     assert found["a"].reason == "Seen of a."
     (question,) = seen.questions
-    for words in ("todo list", "run tests", "do not pass", "What of a?", '<question id="b">'):
+    for words in ("todo list", "run tests", "here-documents", "What of a?", '<question id="b">'):
         assert words in question
     assert question.count("Last time") == 1
 
