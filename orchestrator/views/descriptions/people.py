@@ -15,7 +15,7 @@ def people_words(view: RunView, event: e.PeopleEvent) -> Words:
     match event:
         case e.WordSaid():
             text = f"{event.by} says to {event.task_id or 'all'}"
-            return Words(kind=_SAID, text=text, subject=event.task_id, quotes=(_said(event.text),))
+            return Words(kind=_SAID, text=text, quotes=(_said(event.text),))
         case e.PersonAnswered():
             ask = view.asks[event.ask_id]
             quotes = (_said(event.answer.question), _said(event.answer.text))
