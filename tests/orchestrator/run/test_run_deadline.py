@@ -64,10 +64,11 @@ def long_and_short() -> dict[str, Any]:
     }
 
 
+@pytest.mark.late
 def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_later(
     rehearse: Rehearse, resume: Resume, repository: Path, shell: Shell
 ) -> None:
-    at = in_seconds(12)
+    at = in_seconds(25)
     done = rehearse(long_and_short(), verify=("true",), settings={"deadline": at})
     ended = datetime.now(UTC)
     assert done.outcome is Outcome.LIMIT
@@ -93,15 +94,16 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
 
 
+@pytest.mark.late
 def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
     rehearse: Rehearse,
 ) -> None:
     callers = {
         **long_and_short(),
-        "planner/analysis/1": [{**analyzes(), "misbehave": later(4)}],
-        "reviewer/short/1": [{**passes(), "misbehave": later(4)}],
+        "planner/analysis/1": [{**analyzes(), "misbehave": later(9)}],
+        "reviewer/short/1": [{**passes(), "misbehave": later(9)}],
     }
-    done = rehearse(callers, verify=("true",), settings={"deadline": in_seconds(14)})
+    done = rehearse(callers, verify=("true",), settings={"deadline": in_seconds(30)})
     assert done.outcome is Outcome.LIMIT
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     assert done.view.tasks["short"].stage is Stage.MERGED
@@ -112,8 +114,9 @@ def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
     assert {done.view.calls[id_].started.task_id for id_ in begun} <= {"short"}
 
 
+@pytest.mark.late
 def test_landing_begins_as_early_as_steps_took_so_far(rehearse: Rehearse) -> None:
-    done = rehearse(long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(8)})
+    done = rehearse(long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)})
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     before = fold(stored for stored in done.stored if stored.seq < landing.seq)
     assert before.clock.pace.verify_s >= 0.3
