@@ -141,7 +141,7 @@ def _deadline_run(folder: Path, seed: int) -> tuple[bool, float, str]:
     for id_ in TASKS:
         work = later(writing(f"{id_}.txt", f"{id_}\n"), drawn.uniform(0.05, 8))
         callers[f"worker/{id_}/*"] = [work, claim()]
-    deadline = datetime.now(UTC) + timedelta(seconds=drawn.uniform(4, 20))
+    deadline = datetime.now(UTC) + timedelta(seconds=drawn.uniform(8, 24))
     process = begun(folder, callers, PLAYED_SQ, "--deadline", deadline.isoformat())
     with no_longer(process):
         output, _ = process.communicate(timeout=LIMIT_S)
