@@ -41,14 +41,25 @@ _LOOPBACK = "127.0.0.1"
     metavar="NAME",
     help="A name by which browsers call this machine. Repeatable.",
 )
+@click.option(
+    "--control",
+    is_flag=True,
+    help="The page may also speak to runs, with a token of its own.",
+)
 @options.state_dir
 def command(
-    run: str | None, port: int, open_: bool, host: str, allowed: tuple[str, ...], state_dir: Path | None
+    run: str | None,
+    port: int,
+    open_: bool,
+    host: str,
+    allowed: tuple[str, ...],
+    control: bool,
+    state_dir: Path | None,
 ) -> int:
     """Serve a page on which every run of this repository is followed live, until Ctrl-C.
 
-    The page only reads. Its address holds a token that is good once: open it in one browser. RUN is an id, or
-    an unambiguous beginning or end of one, and the page begins with it.
+    Without --control the page only reads. Its address holds a token that is good once: open it in one
+    browser. RUN is an id, or an unambiguous beginning or end of one, and the page begins with it.
     """
     import ipaddress
 
@@ -70,8 +81,10 @@ def command(
     path = f"/run/{state.find(run).name}" if run else "/"
     again = options.again(state_dir)
     place = PageAddress(host=host, port=port, allowed=allowed)
-    sessions = Sessions(sessions_file(state.root))
-    anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
+    file = sessions_file(state.root)
+    sessions = Sessions(file.with_name(f"control-{file.name}") if control else file)
+    ready = partial(_ready, f"{path}?t={sessions.token}", open_)
+    anyio.run(_serve, state, again, place, sessions, ready, control)
     return 0
 
 
@@ -87,12 +100,14 @@ async def _serve(
     place: "PageAddress",
     sessions: "Sessions",
     ready: "Callable[[str], object]",
+    control: bool,
 ) -> None:
     import signal
 
     import anyio
 
     from agents.concurrency import task_group
+    from orchestrator.views.page.control import Control
     from orchestrator.views.page.runs import runs_of
     from orchestrator.views.page.serving import serve
     from orchestrator.views.page.site import Site
@@ -107,7 +122,8 @@ async def _serve(
 
     async with task_group() as tasks, runs_of(state, again) as runs:
         tasks.start_soon(wait_for_signal)
-        await serve(Site(runs, _report).app(), runs, place, sessions, ready, until)
+        site = Site(runs, _report, Control() if control else None)
+        await serve(site.app(), runs, place, sessions, ready, until, controls=control)
         tasks.cancel_scope.cancel()
 
 

@@ -121,6 +121,7 @@ class Run:
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
+    under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
 
     @property
     def view(self) -> RunView:
@@ -136,6 +137,11 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    async def until(self, holds: Callable[[RunView], bool]) -> None:
+        """Wait until the view fulfils a condition."""
+        while not holds(self.view):
+            await self.changed.wait()
 
     def record_hosts(self) -> None:
         """Record which hosts sandboxes of this run used since this was done last, if any."""

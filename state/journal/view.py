@@ -9,6 +9,7 @@ from state.journal.events.before import SpecCheckView
 from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
+from state.journal.events.people import PeopleView
 from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
 from state.journal.events.run import (
@@ -20,7 +21,7 @@ from state.journal.events.run import (
     RunStarted,
 )
 from state.journal.events.tasks import TaskView, WholeView
-from state.records.questions import Answer, Basis, Confidence
+from state.records.questions import Answer, Basis, Confidence, Question
 from state.records.reviews import ReviewIssue
 from state.records.spec_check import Decider
 from state.roles import Role
@@ -53,7 +54,8 @@ def _answer(question: str, answer: str, by: Decider, why: str, options: tuple[st
 class Context:
     """The seed's OrchestratorContext (002): empty at the start, filled by events.
 
-    `instructions` and `servers` are those of the project that agents have.
+    `instructions` and `servers` are those of the project that agents have. `people`: what they said to the
+    run.
     """
 
     discoveries: list[str] = field(default_factory=list)
@@ -62,6 +64,7 @@ class Context:
     review_issues: list[ReviewIssue] = field(default_factory=list)
     instructions: InstructionsRead | None = None
     servers: ToolServersListed | None = None
+    people: PeopleView = field(default_factory=PeopleView)
 
 
 @dataclass(slots=True)
@@ -120,6 +123,19 @@ class RunView:
         given = check.answers.answers if check.answers else ()
         of_file = [_answer(one.question, one.answer, one.by, "", ()) for one in given]
         return [(SPEC, one) for one in (*of_file, *(spec_answer(check, id_) for id_ in check.decided))]
+
+    @property
+    def waiting_questions(self) -> dict[str, tuple[AskView, Question]]:
+        """The questions that wait for a person, by name: `q1` is the first that was ever parked."""
+        parked = [(ask, question) for ask in self.asks.values() for question in ask.for_people]
+        return {
+            f"q{number}": (ask, question)
+            for number, (ask, question) in enumerate(parked, 1)
+            if ask.is_waiting
+            and question.text not in ask.given
+            and (task := self.tasks.get(ask.asked.task_id))
+            and task.open.waits == ask.asked.ask_id
+        }
 
     def task_of(self, event: object) -> str:
         """Return the task that an event is about, or "" for the whole, a plan or an analysis."""

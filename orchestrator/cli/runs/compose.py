@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from agents.access import Connection, Credentials
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
+from agents.login import login_words
 from agents.make import make_platform
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
@@ -45,6 +47,7 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
     choose,
+    deadline_of,
     models_now,
     read_spec,
 )
@@ -235,6 +238,7 @@ async def _new(
         await anyio.to_thread.run_sync(loading.result)
     _collect_again()
     run_id, run_folder = state.new_run()
+    surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)
     started = RunStarted(
         run_id=run_id,
@@ -252,7 +256,7 @@ async def _new(
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
-            *notes_on(settings.outward),
+            *_notes_on_others(settings, credentials, surroundings),
             *filter(None, [exposed]),
             *request.notes,
         ),
@@ -274,6 +278,14 @@ def _first_events(
         shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     made = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
     return [*([request.origin] if request.origin else []), *prepared, made]
+
+
+def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+    """Return lines on targets of notices, and on how long a login lasts if sessions use it."""
+    lines = notes_on(settings.outward)
+    if credentials is Credentials.CLI_LOGIN:
+        lines.append(login_words(surroundings.environ, datetime.now(UTC)))
+    return lines
 
 
 async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:
@@ -309,7 +321,7 @@ def _settings(
     """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
     where = request.configured_in or repository
     config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
-    before = request.before
+    before, limits = request.before, config.settings.limits
     settings = replace(
         config.settings,
         dry_run=request.dry_run or before.plan_to is not None,
@@ -317,6 +329,7 @@ def _settings(
         approve=before.approve,
         plan_to=str(before.plan_to or ""),
         context=context_folders(config.settings.context, request.folder, repository, surroundings.environ),
+        limits=replace(limits, deadline=deadline_of(limits.deadline, request.flags.get("deadline"))),
     )
     refuse_excluding(before, settings)
     return config, settings, hold_back(settings.outward, surroundings)
@@ -358,9 +371,11 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
+            kept=go_on.kept,
             verify=go_on.verify or None,
             models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
+            deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
         )
         journal.append(resumed)
         shown_from = view.clock.last_seq
@@ -541,9 +556,12 @@ def _not_dirt(
 
 
 async def _heed_signals(stop: StopRequest) -> None:
-    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second."""
+    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second.
+
+    Only SIGTERM, which no person at a terminal waits for, leaves time to merge verified work.
+    """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
             if stop.reason:
                 os._exit(Outcome.INTERRUPTED.exit_code)  # containment ends every process of the run
-            stop.ask(signal.Signals(number).name)
+            stop.ask(signal.Signals(number).name, leaves_time=number == signal.SIGTERM)

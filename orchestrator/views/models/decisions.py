@@ -8,7 +8,7 @@ from orchestrator.views.words import DECIDERS, local_time
 from state.journal.events.before import SpecCheckView
 from state.journal.events.questions import AskView
 from state.journal.view import SPEC, RunView, spec_answer
-from state.records.questions import Answer, Question, QuestionOption
+from state.records.questions import Answer, Basis, Question, QuestionOption
 from state.records.spec_check import Decider, SpecFinding
 
 
@@ -91,7 +91,7 @@ def _before_the_work(view: RunView) -> Iterator[Decision]:
 
 
 def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
-    given = ask.parked.answers if ask.parked else ask.answered.answers if ask.answered else ()
+    given = ask.answered.answers if ask.answered else ask.parked.answers if ask.parked else ()
     by = view.calls.get(ask.answered.by) if ask.answered else None
     for number, question in enumerate(ask.asked.questions):
         yield Decision(
@@ -105,7 +105,7 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             rejected=question.text in ask.rejected,
             plain=ask.asked.plain,
             reused_from=ask.answered.reused_from if ask.answered else "",
-            parked=ask.parked is not None,
+            parked=ask.parked is not None and ask.answered is None,
             problem=ask.failed.cause if ask.failed else "",
             seq=ask.seq,
         )
@@ -131,6 +131,8 @@ def _lines(decision: Decision) -> Iterator[str]:
         return
     if decision.parked:
         yield f"    parked for a person. The Developer would have said: {answer.marked}"
+    elif answer.basis is Basis.PERSON:
+        yield f"    {answer.marked} (a person)"
     elif decision.reused_from:
         yield f"    {answer.marked}, as the same question was answered before"
     else:

@@ -170,6 +170,7 @@ def links(run_id: str) -> dict[str, object]:
         "live": True,
         "run": run_id,
         "event_href": lambda seq: f"{at}/events?after={max(0, seq - 1)}#seq-{seq}",
+        "word_href": f"{at}/word",
         "spec_href": f"{at}/report#spec-{{}}".format,
         "section_href": sections.__getitem__,
         "task_href": lambda task_id: f"{at}/task/{part(task_id)}",

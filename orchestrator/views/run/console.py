@@ -205,7 +205,7 @@ def next_notice(quiet_s: float) -> float:
 
 def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
     """The calls and commands that have not ended, with their times, else sq's own activity."""
-    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view)})"
+    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view, now)})"
     return f"no sign for {duration(quiet_s)}, waiting for {waits}"
 
 

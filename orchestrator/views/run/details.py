@@ -9,7 +9,7 @@ from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunState, RunSummary
+from orchestrator.views.models.summary import RunState, RunSummary, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -25,6 +25,7 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck
+from state.records.questions import Basis
 from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.words import baseline_words, count_words
 
@@ -84,6 +85,7 @@ class RunDetails(EvidenceDetails):
     cost: str
     roles: tuple[RoleSpending, ...]
     next_command: str
+    waiting: tuple[str, ...] = ()
 
 
 def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
@@ -113,6 +115,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
+        waiting=tuple(waiting_lines(view)),
     )
 
 
@@ -121,6 +124,7 @@ def detail_lines(details: RunDetails) -> list[str]:
     return [
         *_head(details),
         *details.before,
+        *details.waiting,
         *_task_lines(details.tasks),
         *_criterion_lines(details.criteria),
         *_question_lines(details.questions),
@@ -230,7 +234,8 @@ def _question_lines(questions: tuple[Decision, ...]) -> Iterator[str]:
         yield f"  {asked.task_id}: {asked.question.text}" + (f" [{options}]" if options else "")
         if asked.answer and not asked.parked:
             why = f" ({asked.answer.reason})" if asked.answer.reason else ""
-            yield f"    {asked.model} answers: {asked.answer.text}{why}"
+            who = "a person" if asked.answer.basis is Basis.PERSON else asked.model
+            yield f"    {who} answers: {asked.answer.text}{why}"
         else:
             yield f"    not answered: {asked.problem or 'the answer has not come yet'}"
 

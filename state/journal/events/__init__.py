@@ -9,6 +9,7 @@ from state.journal.events.calls import *
 from state.journal.events.checkout import *
 from state.journal.events.evidence import *
 from state.journal.events.merges import *
+from state.journal.events.people import *
 from state.journal.events.plan import *
 from state.journal.events.questions import *
 from state.journal.events.reviews import *
@@ -25,6 +26,7 @@ Event = (
     | ReviewEvent
     | MergeEvent
     | QuestionEvent
+    | PeopleEvent
     | CheckoutEvent
 )
 

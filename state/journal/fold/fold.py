@@ -6,6 +6,7 @@ The writer of a run keeps one view current with `apply`. Nouns whose events touc
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
@@ -15,6 +16,7 @@ from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import TaskView
 from state.journal.fold import calls
+from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
@@ -25,6 +27,7 @@ def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
     """Add one more event to a view."""
     pass_time(view, stored)
     event = stored.event
+    note_pace(view.clock.pace, stored)
     match event:
         case _ if isinstance(event, e.RunEvent):
             _apply_run(view, event, stored)
@@ -44,6 +47,8 @@ def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
             apply_merge(view, event)
         case _ if isinstance(event, e.QuestionEvent):
             _question(view, event, stored)
+        case _ if isinstance(event, e.PeopleEvent):
+            _people(view, event)
         case _ if isinstance(event, e.CheckoutEvent):
             _checkout(view, event)
         case _:
@@ -175,9 +180,46 @@ def _question(view: RunView, event: e.QuestionEvent, stored: Stored) -> None:
             view.asks[event.ask_id].failed = event
             view.context.errors.append(f"question: {event.cause}")
         case e.QuestionsParked():
-            view.asks[event.ask_id].parked = event
+            ask = view.asks[event.ask_id]
+            ask.parked = event
+            if (task := view.tasks.get(ask.asked.task_id)) and ask.asked.call_id in task.open.calls:
+                task.open.waits = event.ask_id
         case _:
             assert_never(event)
+
+
+def _people(view: RunView, event: e.PeopleEvent) -> None:
+    """Add an event of a person to the view of its run."""
+    people = view.context.people
+    people.taken.add(event.word_id)
+    match event:
+        case e.WordSaid():
+            people.said.append(event)
+        case e.RunPaused():
+            people.paused = event
+        case e.RunContinued():
+            people.paused = None
+        case e.PersonAnswered():
+            _answered(view, event)
+        case e.WordRefused():
+            pass
+        case _:
+            assert_never(event)
+
+
+def _answered(view: RunView, event: e.PersonAnswered) -> None:
+    """Add a person's answer. When the last question of its call is answered, its task goes on."""
+    ask = view.asks[event.ask_id]
+    ask.given[event.answer.question] = event.answer
+    if ask.is_waiting:
+        return
+    own = {answer.question: answer for answer in (ask.parked.answers if ask.parked else ())} | ask.given
+    answers = tuple(own[question.text] for question in ask.asked.questions if question.text in own)
+    ask.answered = e.QuestionsAnswered(ask_id=event.ask_id, answers=answers, model="")
+    view.context.decisions.extend(map(decision_line, answers))
+    if task := view.tasks.get(ask.asked.task_id):
+        task.open.waits = ""
+    view.checkout.left = view.checkout.kept = None  # the work goes on
 
 
 def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
@@ -230,12 +272,15 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
         case e.RunStarted():
             view.started, view.clock.started_at = event, stored.at
             view.whole.commit, view.settings = event.base_commit, event.settings
+            view.process.deadline = _deadline(view, stored)
         case e.RunResumed():
             _resumed(view, event, stored)
         case e.RunInterrupted():
             view.process.interrupted_by = event.by
         case e.LimitReached():
-            view.process.limit = event.cause
+            view.process.limit, view.process.is_late = event.cause, event.late
+        case e.LandingStarted():
+            view.process.limit, view.process.landing = event.cause, event
         case e.RunEnded():
             view.ended, view.clock.ended_seq = event, stored.seq
         case e.NoticeSent():
@@ -248,8 +293,20 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             assert_never(event)
 
 
+def _deadline(view: RunView, stored: Stored) -> datetime | None:
+    """Return when the time of the process that began with this event is over, by the settings."""
+    if view.settings is None:
+        return None
+    limits = view.settings.limits
+    found = [datetime.fromisoformat(limits.deadline)] if limits.deadline else []
+    if limits.run_s is not None:
+        found.append(stored.at + timedelta(seconds=max(0.0, limits.run_s - view.clock.worked_s)))
+    return min(found, default=None)
+
+
 def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     calls.resume(view, killed=not (view.process.interrupted_by or view.ended))
+    landed = view.process.landing is not None or view.process.is_late
     view.process = replace(
         view.process,
         resumptions=view.process.resumptions + 1,
@@ -257,6 +314,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         resumed_seq=stored.seq,
         interrupted_by="",
         limit="",
+        landing=None,
+        is_late=False,
         quiet_until=None,
         judge_answers=False,
         judge_refused="",
@@ -270,9 +329,13 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             models={**view.settings.models, **event.models},
             questions=event.questions or view.settings.questions,
             sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
+            limits=view.settings.limits
+            if event.deadline is None
+            else replace(view.settings.limits, deadline=event.deadline),
         )
     reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
-    if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again
+    again = view.ended and event.verify  # the finished work is verified again
+    if reopens or landed or again:
         view.checkout.delivered = view.checkout.left = view.checkout.kept = None
     if reopens:
         view.clock.worked_s = 0.0
@@ -281,3 +344,4 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     for task_id in event.retry:
         retry(view.tasks[task_id])
     view.ended = None
+    view.process.deadline = _deadline(view, stored)
