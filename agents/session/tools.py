@@ -31,9 +31,7 @@ CONFLICT_STUCK = "conflict_stuck"
 
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-_NOTES = (
-    "For the next session on this task: what you learned, what failed, and what the spec wants noted."
-)
+_NOTES = "For the next session on this task: what you learned, what failed, and what the spec wants noted."
 
 
 class _Input(BaseModel):
