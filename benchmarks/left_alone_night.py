@@ -1,6 +1,4 @@
-"""What holds during a night: deadlines, windows of a limit, words of people, killed processes.
-
-    python -m benchmarks.left_alone_night [--quick] [--only PART]
+"""Parts of `benchmarks.left_alone`: deadlines, windows of a limit, words of people, killed processes.
 
 Each run is a process of its own. Those with a deadline or words play Claude Code in it, those that are killed
 start the real one. `deadline_kept` counts runs that merged and handed over all verified work in time, nothing
@@ -8,7 +6,6 @@ unverified, and could be resumed to their end. `late_s_max` is how long after it
 `keep_doubled` counts moments at which two processes of Claude Code had one session.
 """
 
-import argparse
 import json
 import os
 import random
@@ -363,26 +360,3 @@ AT_MOST = {
     "notices_doubled": 0.0,
     "failed": 0.0,
 }
-
-
-def main() -> None:
-    """Measure, print each figure, and end with code 1 if one misses its goal."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.left_alone_night")
-    parser.add_argument("--quick", action="store_true", help="fewer runs, about a minute")
-    parser.add_argument("--only", choices=sorted(PARTS), action="append", help="this part alone. Repeatable")
-    given = parser.parse_args()
-    figures: Figures = {}
-    for name, part in PARTS.items():
-        if name in (given.only or PARTS):
-            figures |= part(given.quick)
-    goals = {} if given.quick else AT_LEAST
-    missed = [name for name, goal in goals.items() if figures.get(name, goal) < goal]
-    missed += [name for name, goal in AT_MOST.items() if figures.get(name, goal) > goal]
-    for name, value in figures.items():
-        print(f"{name:<26} {value:>9.3f}{'  missed' if name in missed else ''}")
-    print(json.dumps(figures))
-    sys.exit(bool(missed))
-
-
-if __name__ == "__main__":
-    main()

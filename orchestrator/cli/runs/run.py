@@ -100,7 +100,7 @@ def command(
     the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
     4 limit, 5 unverified, 130 interrupted.
     """
-    from orchestrator.cli.runs.keep import kept
+    from orchestrator.cli.keep import kept
     from orchestrator.cli.runs.specs import taken_over
 
     found = taken_over(spec, options.state_folder_of(state_dir))
