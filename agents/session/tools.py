@@ -119,7 +119,8 @@ class AnalysisInput(_Input):
         default_factory=list, description="Commands by which the project checks itself, as typed in its root."
     )
     spec_findings: list[SpecFindingInput] | None = Field(
-        default=None, description="The faults of the spec, the gravest first. Always sent: `[]` for none."
+        default=None,
+        description="The faults of the spec, the gravest first. Send `[]` if it has none, and never leave it out.",
     )
 
 
