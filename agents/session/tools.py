@@ -120,7 +120,7 @@ class AnalysisInput(_Input):
     )
     spec_findings: list[SpecFindingInput] | None = Field(
         default=None,
-        description="The faults of the spec, the gravest first. Send `[]` if it has none, and never leave it out.",
+        description="The faults of the spec, the gravest first. Always send it: `[]` if it has none.",
     )
 
 
