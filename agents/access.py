@@ -15,6 +15,7 @@ from typing import Protocol
 
 from agents.api_key import FILE, KEY, ApiKey
 from agents.caller import Admit, Caller, CallerPass
+from agents.login import OAUTH
 from agents.process.sandbox.needs import GatewaySocket
 from state.errors import UsageError
 from state.settings.records import Model
@@ -190,18 +191,18 @@ class RehearsalConnection(Connection):
 
 
 def find_credentials(key: ApiKey | None, environ: Mapping[str, str], *, cli: Path) -> Credentials:
-    """Return the user's credentials: a key first, else a login of the CLI.
+    """Return the user's credentials: a key first, else a login of the CLI or its token.
 
     Raises:
         UsageError: neither. The message says how to get one, and how to rehearse without.
     """
     if key:
         return Credentials.API_KEY
-    if is_signed_in(cli, environ):
+    if environ.get(OAUTH, "").strip() or is_signed_in(cli, environ):
         return Credentials.CLI_LOGIN
     raise UsageError(
         f"no credentials: {KEY} is not set and Claude Code is not signed in. "
-        f"Set the key (export {KEY}=…, or {FILE}=PATH) or sign in (`{cli} auth login`). "
+        f"Set the key (export {KEY}=…, or {FILE}=PATH), sign in (`{cli} auth login`) or set {OAUTH}. "
         "To see a run without either: `sq demo`"
     )
 

@@ -94,7 +94,7 @@ class SessionSandboxes:
         path = needs.path or self.boundary.environ.get("PATH", os.defpath)
         return SandboxWalls(
             boundary=self.boundary,
-            needs=replace(needs, path=path),
+            needs=replace(needs, path=path, readable=(*needs.readable, *self.boundary.context)),
             cli=self.claude.cli,
             containment=self.containment,
             drop_env=self.claude.dropped,
@@ -109,12 +109,12 @@ class SessionSandboxes:
         environ = {**self.boundary.environ, **environment}
         kept = Path(environ.get("CLAUDE_CONFIG_DIR") or self.boundary.home / ".claude")
         others = [folder for folder in self.boundary.kept_out if not workspace.is_relative_to(folder)]
-        git = git_folders(workspace)
+        git, context = git_folders(workspace), self.boundary.context
         return CommandSandbox(
             home=self.boundary.home,
             unreadable=(kept, *others),
-            readable=(workspace, git.common, git.own) if git else (workspace,),
+            readable=(workspace, git.common, git.own, *context) if git else (workspace, *context),
             writable=(temporary,) if temporary else (),
-            unwritable=(git.common, git.own) if git else (),
+            unwritable=(git.common, git.own, *context) if git else context,
             secrets=tuple(secret_names(environ)),
         )

@@ -33,7 +33,7 @@ from agents.roles.worker import worker_session
 from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from orchestrator.cli.runs.compose import composed, run_new
-from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.cli.runs.request import EndReport, RunEnvironment, RunRequest
 from orchestrator.git.workspace import snapshot
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
@@ -81,7 +81,7 @@ def agreeing(*tasks: str, **plan: object) -> Callers:
     planned = [{"id": id_, "title": id_, "description": f"Write {id_}.txt."} for id_ in tasks]
     criteria = [{"text": f"{id_} is there", "task_ids": [id_]} for id_ in tasks]
     return {
-        "planner/analysis/*": [reports("report_analysis", project_type="files", stack=[])],
+        "planner/analysis/*": [reports("report_analysis", spec_findings=[], project_type="files", stack=[])],
         "planner/plan/*": [reports("submit_plan", **{"tasks": planned, "criteria": criteria, **plan})],
         "judge/*": [{"structured": {"verdict": "satisfied", "reason": "It is.", "quote": ""}}],
         "reviewer/*": [reports("report_review", passed=True, issues=[], suggestions=[])],
@@ -173,12 +173,14 @@ def request_for(
     )
 
 
-def rehearse(request: RunRequest, transport: OpenTransport | None = None) -> Rehearsed:
+def rehearse(
+    request: RunRequest, transport: OpenTransport | None = None, *, end_report: EndReport | None = None
+) -> Rehearsed:
     """Work on the run to its end in this process, with the real CLI if there is no transport."""
     shown = io.StringIO()
     began = time.perf_counter()
     with contextlib.redirect_stdout(shown):
-        outcome = run_new(request, RunEnvironment(transport=transport))
+        outcome = run_new(request, RunEnvironment(transport=transport, end_report=end_report))
     seconds = time.perf_counter() - began
     with JournalReader(StateFolder(request.folder / ".sq").find(None)) as journal:
         return Rehearsed(outcome=outcome, stored=journal.read(), shown=shown.getvalue(), seconds=seconds)

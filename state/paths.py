@@ -83,13 +83,18 @@ class StateFolder:
         return self.runs / fitting[0]
 
 
-def worktree_root(repository: Path, run_id: str) -> Path:
-    """Return the folder of a run's worktrees: in the user's own state folder, never inside the checkout."""
+def users_folder() -> Path:
+    """Return the folder of sq's state that belongs to the user and to no repository."""
     import platformdirs
 
+    return platformdirs.user_state_path("sq", appauthor=False)
+
+
+def worktree_root(repository: Path, run_id: str) -> Path:
+    """Return the folder of a run's worktrees: in the user's own state folder, never inside the checkout."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", repository.name).strip("-.") or "repository"
     mark = hashlib.sha256(str(repository).encode()).hexdigest()[:8]
-    return platformdirs.user_state_path("sq", appauthor=False) / "worktrees" / f"{name}-{mark}" / run_id
+    return users_folder() / "worktrees" / f"{name}-{mark}" / run_id
 
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,7 +35,7 @@ class _Answer(_Strict):
     labels: list[str] = Field(description="Chosen labels, exactly as written. Empty if none fits.")
     free_text: str = Field(description="The answer in words if labels is empty, else an empty string.")
     reason: str = Field(description="Why, in one sentence.")
-    basis: Basis = Field(
+    basis: Literal[Basis.SPEC, Basis.CODE, Basis.SESSION, Basis.JUDGEMENT] = Field(
         default=Basis.JUDGEMENT,
         description="The basis of the answer: the spec, the code, the session so far, or your judgement.",
     )

@@ -11,6 +11,7 @@ from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records.plan import Analysis, Plan
+from state.records.spec_check import SpecFinding
 from state.roles import Role
 
 ANALYSIS = "analysis"
@@ -48,6 +49,25 @@ def planner_session(
 def read_analysis(payload: str) -> Analysis:
     """Return the analysis in a `report_analysis` call (validated when it was received)."""
     return msgspec.json.decode(payload, type=Analysis)
+
+
+def read_findings(payload: str, spec: str) -> tuple[SpecFinding, ...] | None:
+    """Return the faults of the spec in a `report_analysis` call, with their quotes, or None without any list.
+
+    They have no ids yet, and may name lines that do not exist.
+    """
+    said = msgspec.json.decode(payload).get("spec_findings")
+    if said is None:
+        return None
+    lines = spec.splitlines()
+    found = []
+    for one in said:
+        numbers = tuple(sorted(set(one["lines"])))
+        first = numbers[0] if numbers else 0
+        quote = lines[first - 1].strip() if 1 <= first <= len(lines) else ""
+        about = {**one, "lines": numbers, "quote": quote, "decides": one["decides_outcome"]}
+        found.append(msgspec.convert(about, SpecFinding))
+    return tuple(found)
 
 
 def read_plan(payload: str) -> Plan:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from state.records.plan import ConstraintKind, CriterionKind
 from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
+from state.records.spec_check import FaultKind
 from state.roles import Role
 
 if TYPE_CHECKING:
@@ -91,8 +92,24 @@ class ImplementationPlanInput(_Input):
     plan: str = Field(min_length=1, description="The changes with their places, in order, and the tests.")
 
 
+class SpecFindingInput(_Input):
+    """A fault of the spec, as a question to the person who wrote it."""
+
+    kind: FaultKind = Field(description="The kind of fault, as the prompt describes them.")
+    lines: list[int] = Field(
+        description="The lines of the spec that show it, by the numbers before them, the fewest that do."
+    )
+    question: _Words = Field(description="What has to be decided, in one sentence.")
+    why: _Words = Field(description="What goes wrong if nobody decides, with the code that shows it.")
+    options: list[_Words] = Field(
+        description="Two to four different answers, each a decision to build from, in a few words."
+    )
+    recommended: _Words = Field(description="The best of `options`, word for word.")
+    decides_outcome: bool = Field(description="True if the answers lead to work that behaves differently.")
+
+
 class AnalysisInput(_Input):
-    """A description of a repository."""
+    """A description of a repository, and the faults of the spec."""
 
     project_type: str = Field(description="The kind of project.")
     stack: list[str] = Field(default_factory=list, description="Languages, frameworks, build tools.")
@@ -100,6 +117,10 @@ class AnalysisInput(_Input):
     patterns: list[str] = Field(default_factory=list, description="Conventions that new code has to follow.")
     verification_commands: list[str] = Field(
         default_factory=list, description="Commands by which the project checks itself, as typed in its root."
+    )
+    spec_findings: list[SpecFindingInput] | None = Field(
+        default=None,
+        description="The faults of the spec, the gravest first. Always send it: `[]` if it has none.",
     )
 
 
@@ -270,7 +291,7 @@ SIGNALS: dict[Role, tuple[SignalTool, ...]] = {
     Role.PLANNER: (
         SignalTool(
             name=REPORT_ANALYSIS,
-            description="Report your analysis of this repository.",
+            description="Report your analysis of this repository, and the faults of the spec.",
             model=AnalysisInput,
         ),
         SignalTool(name=SUBMIT_PLAN, description="Submit the plan.", model=PlanInput),

@@ -41,6 +41,11 @@ _LOOPBACK = "127.0.0.1"
     metavar="NAME",
     help="A name by which browsers call this machine. Repeatable.",
 )
+@click.option(
+    "--control",
+    is_flag=True,
+    help="The page may also speak to runs, with a token of its own.",
+)
 @click.option("--fleet", is_flag=True, help="The runs of a fleet on all hosts, as far as they are pushed.")
 @options.state_dir
 def command(
@@ -49,13 +54,14 @@ def command(
     open_: bool,
     host: str,
     allowed: tuple[str, ...],
+    control: bool,
     fleet: bool,
     state_dir: Path | None,
 ) -> int:
     """Serve a page on which every run of this repository is followed live, until Ctrl-C.
 
-    The page only reads. Its address holds a token that is good once: open it in one browser. RUN is an id, or
-    an unambiguous beginning or end of one, and the page begins with it.
+    Without --control the page only reads. Its address holds a token that is good once: open it in one
+    browser. RUN is an id, or an unambiguous beginning or end of one, and the page begins with it.
     """
     import ipaddress
 
@@ -71,20 +77,21 @@ def command(
         )
     place = PageAddress(host=host, port=port, allowed=allowed)
     if not fleet:
-        _show(options.state_folder_of(state_dir), run, options.again(state_dir), place, open_=open_)
+        folder = options.state_folder_of(state_dir)
+        _show(folder, run, options.again(state_dir), place, open_=open_, control=control)
         return 0
-    if state_dir:
-        raise click.UsageError(
-            "--fleet shows the runs of all hosts, which no --state-dir holds: leave one out"
-        )
+    if state_dir or control:
+        raise click.UsageError("--fleet shows the runs of other hosts: leave --state-dir and --control out")
     from orchestrator.cli.fleet.followed import followed_runs
 
     with followed_runs() as folder:
-        _show(folder, run, "", place, open_=open_)
+        _show(folder, run, "", place, open_=open_, control=False)
     return 0
 
 
-def _show(folder: Path, run: str | None, again: str, place: "PageAddress", *, open_: bool) -> None:
+def _show(
+    folder: Path, run: str | None, again: str, place: "PageAddress", *, open_: bool, control: bool
+) -> None:
     import anyio
 
     from orchestrator.views.page.sessions import Sessions, sessions_file
@@ -92,8 +99,10 @@ def _show(folder: Path, run: str | None, again: str, place: "PageAddress", *, op
 
     state = StateFolder(folder)
     path = f"/run/{state.find(run).name}" if run else "/"
-    sessions = Sessions(sessions_file(state.root))
-    anyio.run(_serve, state, again, place, sessions, partial(_ready, f"{path}?t={sessions.token}", open_))
+    file = sessions_file(state.root)
+    sessions = Sessions(file.with_name(f"control-{file.name}") if control else file)
+    ready = partial(_ready, f"{path}?t={sessions.token}", open_)
+    anyio.run(_serve, state, again, place, sessions, ready, control)
 
 
 def _ready(path: str, open_: bool, address: str) -> None:
@@ -108,12 +117,14 @@ async def _serve(
     place: "PageAddress",
     sessions: "Sessions",
     ready: "Callable[[str], object]",
+    control: bool,
 ) -> None:
     import signal
 
     import anyio
 
     from agents.concurrency import task_group
+    from orchestrator.views.page.control import Control
     from orchestrator.views.page.runs import runs_of
     from orchestrator.views.page.serving import serve
     from orchestrator.views.page.site import Site
@@ -128,7 +139,8 @@ async def _serve(
 
     async with task_group() as tasks, runs_of(state, again) as runs:
         tasks.start_soon(wait_for_signal)
-        await serve(Site(runs, _report).app(), runs, place, sessions, ready, until)
+        site = Site(runs, _report, Control() if control else None)
+        await serve(site.app(), runs, place, sessions, ready, until, controls=control)
         tasks.cancel_scope.cancel()
 
 

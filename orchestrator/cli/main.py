@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 # name → (module, the line that `sq --help` shows). The command in it is `command`, or named after a colon
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
+    "check": ("before.check", "Read a spec for faults before it is built, and answer its questions."),
+    "plan": ("before.plans", "Print the plan of a run, as a file that can be edited and built."),
+    "approve": ("before.plans:approve", "Approve the plan of a run that waits for it."),
     "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
     "resume": ("runs.run:resume", "Go on with a run that was interrupted or killed."),
+    "answer": ("talk:answer", "Answer a question that a run left to a person."),
+    "say": ("talk:say_word", "Add a word to the next prompt of a run or a task."),
+    "pause": ("talk:pause", "Hold a run before its next exchange with a model."),
+    "continue": ("talk:go_on", "Let a paused run go on."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "watch": ("watch", "Follow a run on the whole screen."),
     "logs": ("logs", "Show everything that happened in a run."),

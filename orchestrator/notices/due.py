@@ -2,7 +2,7 @@
 
 A resumption cancels notices that are still due: the end and the wait of the process before, and a stuck task
 that is tried again. Other stuck tasks and parked questions stay due. The words are facts of sq, and of
-agents' words only the title of a task, cut and escaped.
+agents' words only the title of a task and a parked question with its options, cut and escaped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +22,7 @@ from state.words import question_key
 
 LONG = timedelta(minutes=15)  # a shorter wait is no occasion
 _BY_THE_USER = "SIGINT"
+_UNAUTHORIZED = 401
 _OF_A_PROCESS = {NoticeKind.ENDED, NoticeKind.WAITING}
 
 
@@ -54,6 +55,7 @@ class Occasions:
         self._asked_by: dict[str, str] = {}  # task by question
         self._parked: set[tuple[str, str]] = set()  # by task: a Worker asks again after a kill
         self._waits_until: datetime | None = None
+        self._expired_at: datetime | None = None  # when a request was last refused for its login
 
     def apply(self, stored: Stored) -> None:
         """Add one more event."""
@@ -100,6 +102,12 @@ class Occasions:
                 return Notice(kind=NoticeKind.PULL_REQUEST, of_seq=stored.seq)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)
+            case e.ApprovalAwaited(until=until):
+                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until)
+            case e.CallRetried(api_status=status) if status == _UNAUTHORIZED:
+                known, self._expired_at = self._expired_at, stored.at
+                is_new = known is None or stored.at - known > LONG
+                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq) if is_new else None
             case e.CallRetried(wait_s=wait_s) if timedelta(seconds=wait_s) > LONG:
                 return self._wait(stored, stored.at + timedelta(seconds=wait_s))
             case _:
@@ -128,6 +136,7 @@ def name_of(number: int, target: NoticeTarget) -> str:
 
 
 TITLE_KEPT = 120  # characters of a task's title
+_QUESTION_KEPT = 400  # and of a question
 # Characters that steer shells, scripts, markup, links and mentions, and others that look like them.
 _HARMLESS = str.maketrans(
     '<>@#&$*|\\:`"[]', "\u2039\u203a\uff20\uff03\uff06\uff04\u2217\u00a6\uff3c\u2236''()"
@@ -233,11 +242,14 @@ def _needs(view: RunView, notice: Notice, outcome: Outcome | None) -> tuple[str,
     run_id = view.started.run_id if view.started else ""
     match notice.kind:
         case NoticeKind.PARKED:
-            who = _named(view, notice.task_id)
-            return f"a question of {who} waits for a person", f"sq decisions {run_id}"
+            return _question(view, notice, run_id)
         case NoticeKind.STUCK:
             return f"{_named(view, notice.task_id)} is stuck", f"sq logs {run_id}"
+        case NoticeKind.WAITING if view.plan.before.awaited and not view.plan.before.approved:
+            return f"the plan waits for your approval {_until(notice)}", f"sq approve {run_id}"
         case NoticeKind.WAITING:
+            if notice.until is None:
+                return "the login of Claude Code has expired, and the run waits for it", "claude auth login"
             return f"nothing goes on {_until(notice)}", f"sq status {run_id}"
         case NoticeKind.PULL_REQUEST:
             return "it waits for a review", f"sq follow {_number(view)}"
@@ -249,7 +261,10 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
     goes_on = f"sq resume {run_id}"
     if outcome is Outcome.INTERRUPTED:
         return MEANINGS[outcome], goes_on
-    parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked]
+    if outcome is not Outcome.COMPLETE and (waiting := [*view.waiting_questions]):
+        text = _asked(view, waiting[0])
+        return text, f"{_answer_command(run_id, waiting[0])}, then {goes_on}"
+    parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked and not ask.answered]
     if outcome is not Outcome.COMPLETE and parked:
         return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
     for stage in (Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED):
@@ -259,6 +274,34 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
                 return f"{_named(view, id_)} {words}", retry_command(view) or goes_on
     command = goes_on if view.ended and view.ended.resumable else f"sq status {run_id}"
     return MEANINGS[outcome], command
+
+
+def _question(view: RunView, notice: Notice, run_id: str) -> tuple[str, str]:
+    """Return a parked question with its options, and the command that answers it."""
+    names = [name for name, (ask, _) in view.waiting_questions.items() if ask.asked.task_id == notice.task_id]
+    if not names:
+        return f"a question of {_named(view, notice.task_id)} waits for a person", f"sq decisions {run_id}"
+    return "\n".join(_asked(view, name) for name in names), _answer_command(run_id, names[0])
+
+
+def _asked(view: RunView, name: str) -> str:
+    ask, question = view.waiting_questions[name]
+    lines = [f"{_named(view, ask.asked.task_id)} asks ({name}): {_harmless(question.text, _QUESTION_KEPT)}"]
+    lines += [
+        f"  {number} {_harmless(option.label, TITLE_KEPT)}"
+        for number, option in enumerate(question.options, 1)
+    ]
+    return "\n".join(lines)
+
+
+def _answer_command(run_id: str, name: str) -> str:
+    return f'sq answer {run_id} {name} "…"'
+
+
+def _harmless(text: str, most: int) -> str:
+    """Return an agent's words in one visible line that steers nothing, cut."""
+    plain = " ".join(visible(text).split()).translate(_HARMLESS)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
 def _has_ended(stage: Stage) -> str:

@@ -35,6 +35,7 @@ _PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FAILURES = (
     e.CallRetried,
     e.LimitReached,
+    e.LandingStarted,
     e.MergeFailed,
     e.QuestionsFailed,
     e.ResolutionRefused,

@@ -15,7 +15,7 @@ from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again
 from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
 from state.journal.events.tasks import Stage
-from state.journal.phase import saw_the_whole
+from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
@@ -38,9 +38,11 @@ async def bring_home(run: Run) -> None:
     """Bring the merged work to the user, verified in its final form, or record why it stays where it is.
 
     The user's branch moves only for a run that is complete, or with `merge_unverified` also for one that
-    could not be verified.
+    could not be verified. When the time is over, or a signal asks for the end, it stays, so nothing more is
+    verified than its merges were.
     """
-    if run.view.whole.tree:
+    landing = run.view.process.landing
+    if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
         await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
@@ -73,11 +75,14 @@ async def end(run: Run) -> None:
     outcome, cause = judge(run.view, run.effort.final_review_rounds)
     if run.settings.dry_run and not run.view.process.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
+    if run.settings.check_only and not run.view.process.limit:
+        outcome, cause = Outcome.COMPLETE, "the spec was checked, nothing was planned or built"
     await put_back_at_the_end(run)
     await run.integration.clear(
         run.view.tasks, run.view.whole, is_home=run.view.checkout.delivered is not None
     )
-    run.record(RunEnded(outcome=outcome, cause=cause, resumable=outcome is Outcome.LIMIT))
+    resumable = outcome is Outcome.LIMIT or bool(run.view.waiting_questions)
+    run.record(RunEnded(outcome=outcome, cause=cause, resumable=resumable))
 
 
 def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
@@ -96,6 +101,8 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
                 causes.append((Outcome.UNVERIFIED, f"task {id_} could not be verified: {task.end.reason}"))
             case _ if view.process.limit:
                 pass  # the limit says why
+            case _ if is_parked(task):
+                causes.append((Outcome.STUCK, f"task {id_} waits for a person's answer: {_how(view, id_)}"))
             case _:
                 not_built = "was not built again" if task.merged_commit else "was not built"
                 waits = f"task {id_} {not_built}: it waits for {', '.join(task.task.dependencies)}"
@@ -104,6 +111,17 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
         causes += _whole(view, final_rounds)
     outcome = worst(found for found, _ in causes)
     return outcome, "; ".join(cause for _, cause in causes)
+
+
+def _how(view: RunView, task_id: str) -> str:
+    """Return how a task's questions are answered."""
+    run_id = view.started.run_id if view.started else ""
+    asked = [
+        f'{question.text!r} (sq answer {run_id} {name} "…")'
+        for name, (ask, question) in view.waiting_questions.items()
+        if ask.asked.task_id == task_id
+    ]
+    return f"{', '.join(asked)}. Then go on with: sq resume {run_id}"
 
 
 def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:

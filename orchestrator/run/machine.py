@@ -8,7 +8,6 @@ round of others. A task holds one of the places from its start until it is merge
 Those with the longest way to go come first.
 """
 
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,23 +15,27 @@ from graphlib import TopologicalSorter
 
 import anyio
 import structlog
+from anyio.abc import TaskGroup
 
 from agents.concurrency import task_group
 from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
-from orchestrator.run.asking.retries import ServiceError
+from orchestrator.run.asking.retries import ResetTooLateError, ServiceError
 from orchestrator.run.event_log import log_about
+from orchestrator.run.landing import begin_landing, has_landing, in_time, until_landing
+from orchestrator.run.people import hear_people, take_words
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.places.steps import make_spares
 from orchestrator.run.record import Run
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
-from state.journal.phase import Phase, is_under_way, may_begin, phase_of
+from state.journal.phase import Phase, can_land, is_parked, is_under_way, may_begin, phase_of
 from state.outcome import Outcome
 
 log = structlog.get_logger(__name__)
 
+_CUT = {Phase.BASELINE, Phase.ANALYZE, Phase.PLAN, Phase.FINAL_REVIEW}  # what a deadline does not wait for
 _TIDY_S = 20.0  # the most that removing the scratch worktrees may take
 
 
@@ -47,7 +50,9 @@ class Effects:
     take_baseline: Callable[[Run], Awaitable[RunEnded | None]]
     take_baseline_of_analysis: OfRun
     analyze: OfRun
+    settle: OfRun
     plan: OfRun
+    await_approval: Callable[[Run], Awaitable[RunEnded | None]]
     review_whole: OfRun
     bring_home: OfRun
     end: OfRun
@@ -66,9 +71,11 @@ async def work(run: Run, effects: Effects) -> Outcome:
     """
     await run.integration.prepare(run.view.whole)
     close_lost_asks(run)
+    take_words(run)
     await put_back_after_a_kill(run)
     try:
-        return await _work_in_time(run, effects)
+        await in_time(run, partial(_work, run, effects))
+        return run.view.ended.outcome if run.view.ended else Outcome.INTERRUPTED
     finally:
         with anyio.move_on_after(_TIDY_S, shield=True) as clock:
             await effects.remove_scratch_worktrees(run)
@@ -76,26 +83,19 @@ async def work(run: Run, effects: Effects) -> Outcome:
             log.warning("scratch.remove.unfinished", seconds=_TIDY_S, remedy="sq clean removes the rest")
 
 
-async def _work_in_time(run: Run, effects: Effects) -> Outcome:
-    with anyio.move_on_after(_time_left(run)) as clock:
-        await _work(run, effects)
-    if clock.cancelled_caught:
-        run.record(LimitReached(cause=f"the run's time of {run.limits.run_s:g} s is used up"))
-        await _work(run, effects)
-    assert run.view.ended is not None  # noqa: S101  that is when the loop ends
-    return run.view.ended.outcome
-
-
 async def _work(run: Run, effects: Effects) -> None:
     while run.view.ended is None:
         phase = phase_of(run.view)
+        if phase is Phase.END and run.view.process.landing and run.view.process.landing.signal:
+            return  # all that holds is handed over, and the run is interrupted
         log.info("phase.start", phase=phase)
-        ending = await _given_up(_do(run, effects, phase), about=phase)
-        await report_git_folder(run)
-        if ending:
-            if isinstance(ending, RunEnded):
-                await put_back_at_the_end(run)
-            run.record(ending)
+        with until_landing(run, cut=phase in _CUT):
+            ending = await _given_up(_do(run, effects, phase), about=phase)
+            await report_git_folder(run)
+            if ending:
+                if isinstance(ending, RunEnded):
+                    await put_back_at_the_end(run)
+                run.record(ending)
 
 
 async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str = "") -> Event | None:
@@ -115,21 +115,24 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
         return _end_for(SqError(f"an error inside sq, in phase {about}: {error!r}"), task_id)
 
 
-def _time_left(run: Run) -> float:
-    return math.inf if run.limits.run_s is None else max(0.0, run.limits.run_s - run.view.clock.worked_s)
-
-
 async def work_until_stopped(run: Run, effects: Effects, stop: "StopRequest") -> Outcome:
-    """As `work`. When a stop is requested, close sessions, save the state, and end."""
+    """As `work`. When a stop is requested, close sessions, save the state, and end.
+
+    A stop that leaves time lets verified work be merged first, for `limits.grace_s` seconds.
+    """
     outcome = Outcome.INTERRUPTED
     async with task_group() as tasks:
 
         async def watch() -> None:
             await stop.wait()
+            if stop.leaves_time and has_landing(run.view):
+                begin_landing(run, signal=stop.reason)
+                await anyio.sleep(run.limits.grace_s)
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
         tasks.start_soon(make_spares, run)
+        tasks.start_soon(hear_people, run)
         outcome = await work(run, effects)
         tasks.cancel_scope.cancel()
     if run.view.ended is None:
@@ -143,11 +146,13 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.reason = ""
+        self.leaves_time = False
         self._asked = anyio.Event()
 
-    def ask(self, reason: str) -> None:
-        """Request it, once or more often."""
-        self.reason = self.reason or reason
+    def ask(self, reason: str, *, leaves_time: bool = False) -> None:
+        """Request it, once or more often. `leaves_time`: verified work may be merged first."""
+        if not self.reason:
+            self.reason, self.leaves_time = reason, leaves_time
         self._asked.set()
 
     async def wait(self) -> None:
@@ -155,7 +160,7 @@ class StopRequest:
         await self._asked.wait()
 
 
-async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
+async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:  # noqa: C901  one case a phase
     match phase:
         case Phase.BASELINE:
             ending = await effects.take_baseline(run)
@@ -164,9 +169,14 @@ async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:
             return ending
         case Phase.ANALYZE:
             await effects.analyze(run)
-            await effects.take_baseline_of_analysis(run)
+            if not run.settings.check_only:
+                await effects.take_baseline_of_analysis(run)
+        case Phase.QUESTIONS:
+            await effects.settle(run)
         case Phase.PLAN:
             await effects.plan(run)
+        case Phase.APPROVAL:
+            return await effects.await_approval(run)
         case Phase.FINAL_REVIEW:
             await effects.review_whole(run)
         case Phase.BRING_HOME:
@@ -211,6 +221,8 @@ def _end_for(error: SqError, task_id: str) -> Event:
             return TaskStuck(task_id=whose, reason=str(error), limit=True)
         case BudgetExhausted():
             return LimitReached(cause=str(error))
+        case ResetTooLateError():
+            return LimitReached(cause=str(error))
         case ServiceError():
             return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)
         case ReviewSilenceError():
@@ -219,6 +231,49 @@ def _end_for(error: SqError, task_id: str) -> Event:
             return TaskFailed(task_id=task_id, cause=str(error))
         case _:
             return RunEnded(outcome=Outcome.FAILED, cause=str(error), resumable=True)
+
+
+class _Moves:
+    """The tasks that move side by side. `endings` end the run, and in `broken` nothing could be stored."""
+
+    def __init__(self, run: Run, move: Callable[[str], Awaitable[Event | None]], tasks: TaskGroup) -> None:
+        self._run, self._move, self._tasks = run, move, tasks
+        self._busy: set[str] = set()
+        self.endings: list[Event] = []
+        self.broken: list[JournalError] = []
+
+    def start(self) -> None:
+        """Begin each move that can be made now. Without any, end the waits for people and then the group."""
+        is_over = bool(self.broken or self.endings)
+        lands = self._run.view.process.landing is not None
+        chosen = next_moves(self._run.view.tasks, self._busy, _places(self._run), lands=lands)
+        for task_id in [] if is_over else chosen:
+            self._busy.add(task_id)
+            self._tasks.start_soon(self._one, task_id)
+        if is_over or not self._busy:
+            self._tasks.cancel_scope.cancel()
+        elif self._busy <= parked(self._run):  # nothing else is left, so none waits longer
+            for scope in self._run.under_way.values():
+                scope.cancel()
+
+    async def heed_people(self) -> None:
+        """Begin moves whenever a task is parked, or answered. Ends with the group."""
+        waiting = parked(self._run)
+        while True:
+            await self._run.changed.wait()
+            if parked(self._run) != waiting:
+                waiting = parked(self._run)
+                self.start()
+
+    async def _one(self, task_id: str) -> None:
+        try:
+            with until_landing(self._run, task_id):
+                ending = await self._move(task_id)
+                self.endings.extend([ending] if ending else [])
+        except JournalError as error:  # the others meet it too
+            self.broken.append(error)
+        self._busy.discard(task_id)
+        self.start()
 
 
 async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -> Event | None:
@@ -232,52 +287,47 @@ async def move_tasks(run: Run, move: Callable[[str], Awaitable[Event | None]]) -
     Raises:
         JournalError: nothing can be stored any more.
     """
-    busy: set[str] = set()
-    endings: list[Event] = []
-    broken: list[JournalError] = []
     async with task_group() as tasks:
-
-        async def one(task_id: str) -> None:
-            try:
-                ending = await move(task_id)
-            except JournalError as error:  # the others meet it too
-                broken.append(error)
-            else:
-                endings.extend([ending] if ending else [])
-            busy.discard(task_id)
-            if broken or endings:
-                tasks.cancel_scope.cancel()
-            else:
-                start()
-
-        def start() -> None:
-            for task_id in next_moves(run.view.tasks, busy, run.settings.places):
-                busy.add(task_id)
-                tasks.start_soon(one, task_id)
-
-        start()
-    if broken:
-        raise broken[0]
-    return endings[0] if endings else None
+        moves = _Moves(run, move, tasks)
+        tasks.start_soon(moves.heed_people)
+        moves.start()
+    if moves.broken:
+        raise moves.broken[0]
+    return moves.endings[0] if moves.endings else None
 
 
-def next_moves(tasks: Mapping[str, TaskView], busy: Collection[str], places: int) -> list[str]:
+def parked(run: Run) -> set[str]:
+    """Return the tasks that wait for a person's answer."""
+    return {id_ for id_, task in run.view.tasks.items() if is_parked(task)}
+
+
+def _places(run: Run) -> int:
+    """Return how many tasks may go on at once. In the checkout itself none beside one that waits."""
+    return 0 if parked(run) and not run.settings.worktrees else run.settings.places
+
+
+def next_moves(
+    tasks: Mapping[str, TaskView], busy: Collection[str], places: int, *, lands: bool = False
+) -> list[str]:
     """Return the tasks that are moved on now. To be called again whenever a move has ended.
 
     Tasks that hold a place go on first, then tasks that were sent back, then new ones. One task is merged at
-    a time.
+    a time. A task that waits for a person holds no place.
 
     Args:
         tasks: all tasks of the plan, in its order.
-        busy: those whose move is under way, each of which holds a place.
+        busy: those whose move is under way.
         places: how many tasks may hold one at once.
+        lands: the end of the run's time is near, so only accepted work goes on.
     """
     idle = [id_ for id_ in _longest_way_first(tasks) if id_ not in busy]
+    idle = [id_ for id_ in idle if not is_parked(tasks[id_]) and (can_land(tasks[id_]) or not lands)]
     going_on = [id_ for id_ in idle if is_under_way(tasks[id_])]
     going_on.sort(key=lambda id_: tasks[id_].merge is None)  # a merge that was begun is finished first
     beginning = [id_ for id_ in idle if may_begin(tasks, id_)]
     beginning.sort(key=lambda id_: tasks[id_].stage is Stage.WAITING)
-    chosen = [*going_on, *beginning][: max(0, places - len(busy))]
+    taken = sum(not is_parked(tasks[id_]) for id_ in busy)
+    chosen = [*going_on, *beginning][: max(0, places - taken)]
     is_merging = any(tasks[id_].stage is Stage.APPROVED for id_ in busy)
     merges = [id_ for id_ in chosen if tasks[id_].stage is Stage.APPROVED]
     held_back = merges if is_merging else merges[1:]

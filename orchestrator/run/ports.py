@@ -150,6 +150,18 @@ class Integration(Protocol):
         ...
 
 
+class Person(Protocol):
+    """A person on the terminal of a run."""
+
+    async def line(self) -> str:
+        """Wait for a line, and return it. Nothing comes any more if it is empty."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Say why a line could not be used."""
+        ...
+
+
 class Reach(StrEnum):
     """The network and the credentials of a command in a sandbox. Without one it has those of the user."""
 

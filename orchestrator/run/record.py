@@ -13,10 +13,11 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.ports import Commands, Integration, Places, ScratchWorktree
+from orchestrator.run.ports import Commands, Integration, Person, Places, ScratchWorktree
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
+from state.records.forecast import ForecastBasis
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
@@ -114,10 +115,13 @@ class Run:
     integration: Integration
     commands: Commands
     evidence: EvidenceSources
+    person: Person | None = None  # on a terminal, before the work
+    forecast_basis: ForecastBasis | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
+    under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
 
     @property
     def view(self) -> RunView:
@@ -133,6 +137,11 @@ class Run:
         self.recorder.record(*events)
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
+
+    async def until(self, holds: Callable[[RunView], bool]) -> None:
+        """Wait until the view fulfils a condition."""
+        while not holds(self.view):
+            await self.changed.wait()
 
     def record_hosts(self) -> None:
         """Record which hosts sandboxes of this run used since this was done last, if any."""

@@ -8,11 +8,17 @@ from datetime import datetime
 from orchestrator.views.screen import cell
 from state.records.calls import Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
+from state.records.forecast import Forecast
 from state.records.plan import Task
 from state.records.reviews import Evidence, ReviewIssue
+from state.records.spec_check import Decider
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100
+DECIDERS = {
+    Decider.PERSON: "you, before the work",
+    Decider.RECOMMENDED: "the recommended option, taken without you before the work",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,35 @@ def plan_lines(tasks: Iterable[Task]) -> list[str]:
         after = f" (after {', '.join(task.dependencies)})" if task.dependencies else ""
         lines.append(f"    {task.id}: {task.title}{after}")
     return lines
+
+
+def listed_options(options: Sequence[str], recommended: str) -> list[str]:
+    """Options with their numbers, from 1. The recommended one says so."""
+    marked = (f"{one} (recommended)" if one == recommended else one for one in options)
+    return [f"{number}. {one}" for number, one in enumerate(marked, start=1)]
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """A forecast in lines: the half of such runs, nine of ten, and what it rests on."""
+    half = f"${forecast.usd_p50:.2f} and {duration(forecast.seconds_p50)}"
+    most = f"${forecast.usd_p90:.2f} and {duration(forecast.seconds_p90)}"
+    return [f"forecast: half of such runs end below {half}, nine of ten below {most} ({forecast.basis})"]
+
+
+def outlook_lines(forecast: Forecast | None, spent: tuple[float, float] | None) -> list[str]:
+    """A forecast in lines, and how the end compares if `spent` has its cost in USD and its seconds."""
+    if forecast is None or spent is None:
+        return forecast_lines(forecast) if forecast else []
+    cost = _compared(spent[0], forecast.usd_p50, forecast.usd_p90)
+    time = _compared(spent[1], forecast.seconds_p50, forecast.seconds_p90)
+    ended = f"in the end: the run cost ${spent[0]:.2f}, {cost}, and took {duration(spent[1])}, {time}"
+    return [*forecast_lines(forecast), ended]
+
+
+def _compared(value: float, half: float, most: float) -> str:
+    if value <= half:
+        return "less than forecast"
+    return "as forecast" if value <= most else "more than forecast"
 
 
 def suggested(suggestions: Iterable[str]) -> list[str]:

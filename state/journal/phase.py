@@ -17,7 +17,9 @@ class Phase(StrEnum):
 
     BASELINE = "baseline"
     ANALYZE = "analyze"
+    QUESTIONS = "questions"
     PLAN = "plan"
+    APPROVAL = "approval"
     TASKS = "tasks"
     FINAL_REVIEW = "final review"
     BRING_HOME = "bring home"
@@ -25,23 +27,49 @@ class Phase(StrEnum):
 
 
 def phase_of(view: RunView) -> Phase:
-    """Return the next step. At a limit, bringing the work home is the only step left."""
+    """Return the next step. At a limit, bringing the work home is the only step left.
+
+    Before a deadline, verified work goes on to its merge first.
+    """
     dry = bool(view.started and view.started.settings and view.started.settings.dry_run)
     if view.process.limit:
+        lands = view.process.landing and not view.process.is_late
+        if lands and any(map(can_land, view.tasks.values())):
+            return Phase.TASKS
         return Phase.END if view.checkout.is_home or not view.tasks else Phase.BRING_HOME
     if _needs_baseline(view):
         return Phase.BASELINE
-    if view.plan.analysis is None:
-        return Phase.ANALYZE
-    if not view.tasks:
-        return Phase.PLAN
+    if before := _before_the_work(view):
+        return before
     if dry:
         return Phase.END
-    if movable(view.tasks):
+    if _has_moves(view):
         return Phase.TASKS
     if all(task.stage is Stage.MERGED for task in view.tasks.values()) and not _whole_is_judged(view):
         return Phase.FINAL_REVIEW
     return Phase.END if view.checkout.is_home else Phase.BRING_HOME
+
+
+def _before_the_work(view: RunView) -> Phase | None:
+    """Return the step that a run still has to do before its first task, None if that may begin."""
+    settings = view.settings
+    if view.plan.analysis is None:
+        return Phase.ANALYZE
+    if settings and settings.check_only:
+        return Phase.END
+    if view.plan.before.check.open and not view.tasks:
+        return Phase.QUESTIONS
+    if not view.tasks:
+        return Phase.PLAN
+    needs_approval = settings and settings.approve and not view.plan.before.approved
+    return Phase.APPROVAL if needs_approval else None
+
+
+def _has_moves(view: RunView) -> bool:
+    """Whether a task can go on. In the checkout itself the work of a parked one keeps others waiting."""
+    in_worktrees = bool(view.settings and view.settings.worktrees)
+    held = not in_worktrees and any(map(is_parked, view.tasks.values()))
+    return not held and bool(movable(view.tasks))
 
 
 def _needs_baseline(view: RunView) -> bool:
@@ -50,6 +78,8 @@ def _needs_baseline(view: RunView) -> bool:
     Records of an earlier process hold for its environment, which the user may have fixed since. In the
     checkout itself the base is gone once agents have worked there. Work on its way home needs no baseline.
     """
+    if view.settings and view.settings.check_only:
+        return False
     if not view.baseline.seq:
         return True
     in_worktrees = bool(view.settings and view.settings.worktrees)
@@ -59,13 +89,23 @@ def _needs_baseline(view: RunView) -> bool:
 
 def movable(tasks: Mapping[str, TaskView]) -> list[str]:
     """Return the tasks that can make progress: those under way, then those that may begin."""
-    going_on = [id_ for id_, task in tasks.items() if is_under_way(task)]
+    going_on = [id_ for id_, task in tasks.items() if is_under_way(task) and not is_parked(task)]
     return going_on + [id_ for id_ in tasks if may_begin(tasks, id_)]
 
 
 def is_under_way(task: TaskView) -> bool:
     """Whether a task holds a place: it has begun, and has neither ended nor been sent back."""
     return task.stage in _UNDER_WAY or (task.stage is Stage.BUILDING and task.open.is_open)
+
+
+def is_parked(task: TaskView) -> bool:
+    """Whether a task waits for a person's answer. It holds no place meanwhile."""
+    return task.stage is Stage.BUILDING and bool(task.open.waits)
+
+
+def can_land(task: TaskView) -> bool:
+    """Whether a task's claim is accepted, so that its work can be merged without its Worker."""
+    return task.stage in _UNDER_WAY
 
 
 def may_begin(tasks: Mapping[str, TaskView], task_id: str) -> bool:

@@ -5,9 +5,11 @@ Only `state.journal.fold` fills them. All decisions and all displays read from h
 
 from dataclasses import dataclass, field
 
+from state.journal.events.before import SpecCheckView
 from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
+from state.journal.events.people import PeopleView
 from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
 from state.journal.events.run import (
@@ -19,18 +21,41 @@ from state.journal.events.run import (
     RunStarted,
 )
 from state.journal.events.tasks import TaskView, WholeView
-from state.records.questions import Answer
+from state.records.questions import Answer, Basis, Confidence, Question
 from state.records.reviews import ReviewIssue
+from state.records.spec_check import Decider
 from state.roles import Role
 from state.settings.records import Settings
 from state.words import question_key
+
+SPEC = "the spec"  # the subject of decisions before the work. No task has such an id
+
+
+def spec_answer(check: SpecCheckView, finding_id: str) -> Answer:
+    """Return the decision about a finding in the spec as an answer."""
+    finding = next(one for one in check.findings if one.id == finding_id)
+    decided = check.decided[finding_id].event
+    return _answer(finding.question, decided.answer, decided.by, finding.why, finding.options)
+
+
+def _answer(question: str, answer: str, by: Decider, why: str, options: tuple[str, ...]) -> Answer:
+    is_option, is_person = answer in options, by is Decider.PERSON
+    return Answer(
+        question=question,
+        labels=(answer,) if is_option else (),
+        free_text="" if is_option else answer,
+        reason="decided by a person before the work" if is_person else why,
+        basis=Basis.SPEC if is_person else Basis.JUDGEMENT,
+        confidence=Confidence.HIGH if is_person else Confidence.MEDIUM,
+    )
 
 
 @dataclass(slots=True)
 class Context:
     """The seed's OrchestratorContext (002): empty at the start, filled by events.
 
-    `instructions` and `servers` are those of the project that agents have.
+    `instructions` and `servers` are those of the project that agents have. `people`: what they said to the
+    run.
     """
 
     discoveries: list[str] = field(default_factory=list)
@@ -39,6 +64,7 @@ class Context:
     review_issues: list[ReviewIssue] = field(default_factory=list)
     instructions: InstructionsRead | None = None
     servers: ToolServersListed | None = None
+    people: PeopleView = field(default_factory=PeopleView)
 
 
 @dataclass(slots=True)
@@ -82,14 +108,34 @@ class RunView:
     def decided(self, task_id: str = "") -> list[tuple[str, Answer]]:
         """Return the answers that hold, with the task that asked: the newest one to each question of a task.
 
-        `task_id`: only of this task.
+        Those about the spec, which were given before the work, come first. `task_id`: only of this task.
         """
         newest: dict[tuple[str, str], Answer] = {}
         for ask in self.asks.values():
             if task_id in {"", ask.asked.task_id}:
                 for answer in ask.held:
                     newest[ask.asked.task_id, question_key(answer.question)] = answer
-        return [(task, answer) for (task, _), answer in newest.items()]
+        before = [] if task_id else self._decided_before()
+        return [*before, *((task, answer) for (task, _), answer in newest.items())]
+
+    def _decided_before(self) -> list[tuple[str, Answer]]:
+        check = self.plan.before.check
+        given = check.answers.answers if check.answers else ()
+        of_file = [_answer(one.question, one.answer, one.by, "", ()) for one in given]
+        return [(SPEC, one) for one in (*of_file, *(spec_answer(check, id_) for id_ in check.decided))]
+
+    @property
+    def waiting_questions(self) -> dict[str, tuple[AskView, Question]]:
+        """The questions that wait for a person, by name: `q1` is the first that was ever parked."""
+        parked = [(ask, question) for ask in self.asks.values() for question in ask.for_people]
+        return {
+            f"q{number}": (ask, question)
+            for number, (ask, question) in enumerate(parked, 1)
+            if ask.is_waiting
+            and question.text not in ask.given
+            and (task := self.tasks.get(ask.asked.task_id))
+            and task.open.waits == ask.asked.ask_id
+        }
 
     def task_of(self, event: object) -> str:
         """Return the task that an event is about, or "" for the whole, a plan or an analysis."""

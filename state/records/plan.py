@@ -1,7 +1,9 @@
 """A plan with its tasks, criteria and tests that change, and the description of a repository."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from graphlib import TopologicalSorter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ class TestThatChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's proposal. It counts only after `orchestrator.run.plan.plan.problems_of`."""
+    """A planner's proposal. It counts only after `orchestrator.run.plan.rules.problems_of`."""
 
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()
@@ -99,3 +101,17 @@ class Analysis:
     entry_points: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     verification_commands: tuple[str, ...] = ()
+
+
+def turns_of(tasks: Sequence[Task]) -> int:
+    """Return the turns that a plan estimates for all tasks together."""
+    return sum(max(1, task.estimated_iterations) for task in tasks)
+
+
+def chain_of(tasks: Sequence[Task]) -> int:
+    """Return the turns of the longest chain of tasks that depend on each other."""
+    by_id, ends = {task.id: task for task in tasks}, dict[str, int]()
+    for id_ in TopologicalSorter({task.id: task.dependencies for task in tasks}).static_order():
+        before = max((ends[needed] for needed in by_id[id_].dependencies), default=0)
+        ends[id_] = before + max(1, by_id[id_].estimated_iterations)
+    return max(ends.values(), default=0)

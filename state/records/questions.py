@@ -31,12 +31,13 @@ class Question:
 
 
 class Basis(StrEnum):
-    """The basis of an answer."""
+    """The basis of an answer. `PERSON`: a person gave it, and no agent."""
 
     SPEC = "spec"
     CODE = "code"
     SESSION = "session"
     JUDGEMENT = "judgement"
+    PERSON = "person"
 
 
 class Confidence(StrEnum):
@@ -79,7 +80,7 @@ class Answer:
     @property
     def is_covered(self) -> bool:
         """Whether it needs no person's consent: it follows from the spec or is easy to undo."""
-        return self.reversible or self.basis is Basis.SPEC
+        return self.reversible or self.basis in {Basis.SPEC, Basis.PERSON}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

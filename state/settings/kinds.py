@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, get_args
@@ -135,6 +136,39 @@ def _are_services(value: object) -> bool:
     )
 
 
+_DURATION = re.compile(r"\+(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+
+
+def moment_in(text: str, now: datetime) -> datetime:
+    """Return the time that a deadline names, in the time zone of `now` if it names none.
+
+    `+8h`, `+1h30m` and `+90s` count from `now`. `07:00` is the next such time. Others are dates with times.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    if found := _DURATION.fullmatch(text.strip()):
+        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        length = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        if not length:
+            raise ValueError("no time")
+        return now + length
+    try:
+        clock = datetime.strptime(text.strip(), "%H:%M").time()  # noqa: DTZ007  only the clock is read
+    except ValueError:
+        named = datetime.fromisoformat(text.strip())
+        return named if named.tzinfo else named.replace(tzinfo=now.tzinfo)
+    at = now.replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0)
+    return at if at > now else at + timedelta(days=1)
+
+
+def _is_moment(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(moment_in(value, datetime.now().astimezone()))
+    except (ValueError, OverflowError):
+        return False
+
+
 TEXT = ValueKind("a text", _is_text, str.strip, str.strip)
 SWITCH = ValueKind("true or false", lambda value: isinstance(value, bool), _switch_in)
 LINES = ValueKind(
@@ -168,6 +202,12 @@ BY_ITSELF = ValueKind(
     load=lambda value: AUTO if value is None else value,
 )
 ADDRESS = ValueKind("an http or https address without a user", _is_address, str.strip, str.strip)
+MOMENT = ValueKind(
+    'a time ("07:00", "2026-11-27T07:00") or a duration from the start ("+8h", "+1h30m")',
+    _is_moment,
+    str.strip,
+    str.strip,
+)
 POSITIVE = number("a number above 0", zero=False)
 AMOUNT = number("a number from 0", zero=True)
 _BY_TYPE: dict[object, ValueKind] = {

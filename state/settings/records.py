@@ -15,6 +15,7 @@ from state.settings.kinds import (
     AMOUNT,
     BY_ITSELF,
     HOSTS,
+    MOMENT,
     REGISTRIES,
     SERVICES,
     SET_UP,
@@ -197,6 +198,18 @@ class Limits:
         ),
     ] = 7_200.0
     run_s: Annotated[float | None, SetBy("limits.run_s", "seconds for the whole run")] = None
+    deadline: Annotated[
+        str,
+        SetBy(
+            "deadline",
+            "time (`07:00`, `2026-11-27T07:00`) or duration (`+8h`) by which verified work is merged and "
+            "handed over, and the run ends",
+            or_empty(MOMENT),
+        ),
+    ] = ""
+    grace_s: Annotated[
+        float, SetBy("limits.grace_s", "seconds after SIGTERM in which verified work is merged", AMOUNT)
+    ] = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +237,23 @@ class Retries:
             AMOUNT,
         ),
     ] = 21_600.0
+    resets: Annotated[
+        int, SetBy("retries.resets", "resets that one call waits for, one after another", whole(0))
+    ] = 10
+    reset_slack_s: Annotated[
+        float,
+        SetBy(
+            "retries.reset_slack_s",
+            "seconds after a named reset before the API is asked again, because clocks differ",
+            AMOUNT,
+        ),
+    ] = 120.0
+    login_s: Annotated[
+        float,
+        SetBy(
+            "retries.login_s", "seconds between two tries while a login of Claude Code has expired", AMOUNT
+        ),
+    ] = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,6 +458,33 @@ class Settings:
         ),
     ] = None
     dry_run: bool = False
+    check_only: bool = False  # as `sq check` asks: the run ends with the questions about the spec
+    approve: bool = False  # nothing is built before `sq approve`
+    plan_to: str = ""  # as `--plan-only` asks: the file that gets the plan, with which the run ends
+    check_wait_s: Annotated[
+        float,
+        SetBy(
+            "check.wait",
+            "seconds that a run on a terminal waits for answers to the questions about its spec, from each "
+            "answer on anew; then the recommended options hold. Without a terminal it does not wait",
+            AMOUNT,
+        ),
+    ] = 60.0
+    approve_wait_s: Annotated[
+        float,
+        SetBy(
+            "approve.wait",
+            "seconds that `--approve` waits for `sq approve`; then the run ends with code 3, and "
+            "`sq resume` waits again",
+        ),
+    ] = 43_200.0
+    context: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "context",
+            "folders outside the repository, such as checkouts of other projects, that agents may read",
+        ),
+    ] = ()
     budget_run_usd: Annotated[
         float | None,
         SetBy(

@@ -132,7 +132,9 @@ async def test_a_plan_with_a_broken_task_says_which_one():
 
 async def test_a_reported_analysis_is_read_as_it_was_meant():
     desk = Desk(Role.PLANNER)
-    await desk.call("report_analysis", {"project_type": "a library", "stack": ["Python"]})
+    await desk.call(
+        "report_analysis", {"spec_findings": [], "project_type": "a library", "stack": ["Python"]}
+    )
     read = read_analysis(desk.recorded[0][1])
     assert (read.project_type, read.stack, read.verification_commands) == ("a library", ("Python",), ())
 

@@ -77,7 +77,7 @@ def write(name: str, content: str) -> dict[str, Any]:
 def callers_of(*work: Mapping[str, Any]) -> dict[str, Any]:
     done = signals("task_complete", summary="Done.", tests="All tests pass.")
     return {
-        "planner/analysis/1": [signals("report_analysis", project_type="words", stack=[])],
+        "planner/analysis/1": [signals("report_analysis", spec_findings=[], project_type="words", stack=[])],
         "planner/plan/1": [plan_of("notes")],
         "worker/notes/1": [*work, done],
         "reviewer/*": [signals("report_review", passed=True, issues=[], suggestions=[])],

@@ -52,6 +52,7 @@ def of_type(hint):
         float: st.floats(allow_nan=False, allow_infinity=False),
         bool: st.booleans(),
         type(None): st.none(),
+        datetime: st.datetimes(timezones=st.just(UTC)),
     }
     return plain[hint]
 

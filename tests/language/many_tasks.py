@@ -42,7 +42,7 @@ def resolves() -> list[dict[str, Any]]:
 def callers_of(*tasks: str) -> Callers:
     """The callers of a run of these tasks, with the dependencies that they have in the spec of twelve."""
     callers: dict[str, Sequence[Mapping[str, Any]]] = {
-        "planner/analysis/1": [signals("report_analysis", project_type="words", stack=[])],
+        "planner/analysis/1": [signals("report_analysis", spec_findings=[], project_type="words", stack=[])],
         "planner/plan/1": [plans(*tasks, **DEPENDENCIES)],
         "reviewer/*": [passes()],
         "resolver/*": resolves(),

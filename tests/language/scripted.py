@@ -187,7 +187,9 @@ BLUE = answer("Which colour?", "blue")
 
 def analyzes() -> dict[str, Any]:
     """A reply that reports an analysis without verification commands."""
-    return signals("report_analysis", project_type="notes", stack=[], verification_commands=[])
+    return signals(
+        "report_analysis", spec_findings=[], project_type="notes", stack=[], verification_commands=[]
+    )
 
 
 def whole_run(**worker_callers: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:

@@ -192,5 +192,5 @@ def test_nothing_but_the_address_is_printed_and_ctrl_c_ends_it_with_code_0(state
 def test_the_guard_stands_before_everything():
     """No address of the site is reachable around the guard: the server is given the guard alone."""
     text = (Path(__file__).parents[2] / "orchestrator" / "views" / "page" / "serving.py").read_text()
-    assert "guard = Guard(app, hosts, sessions, port)" in text
+    assert "guard = Guard(app, hosts, sessions, port, controls=controls)" in text
     assert "_Server(_config(guard))" in text

@@ -78,6 +78,8 @@ NOTES = HandOver(
 )
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
+    "by_person": True,
+    "words": ["Be brief."],
     "analysis": "Stack: Python",
     "answers": [ANSWER],
     "asked": {"mine": "# The question", "yours": "# The question"},
@@ -201,6 +203,8 @@ FULL = {
     "verification": ["make test"],
 }
 EMPTY = {
+    "by_person": False,
+    "words": [],
     **FULL,
     "asks": False,
     "commands": [],
@@ -264,7 +268,7 @@ EMPTY = {
 }
 READERS = {
     Role.WORKER: (
-        *("worker_system", "build", "continue", "refused", "answered", "guidance"),
+        *("worker_system", "build", "continue", "refused", "answered", "guidance", "word_first"),
         *("plan_first", "plan_again", "implement", "checkpoint"),
     ),
     Role.PLANNER: ("planner_system", "analyze", "analyze_again", "plan", "plan_rejected"),
@@ -287,7 +291,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions", "said")
 
 
 def rendered(name, values):

@@ -93,6 +93,7 @@ def another(key, number=0):
         "sandbox.services": (f"127.0.0.1:{5432 + number}",),
         "telemetry.otlp": f"http://localhost:{4318 + number}",
         "telemetry.headers": f"env:HEADERS_{number}",
+        "deadline": f"0{number}:00",
         "gateway.first_party": (True, True, False, True)[number],
     }
     if key in own:
@@ -534,7 +535,7 @@ def test_whatever_bytes_a_file_holds_a_problem_names_the_file(data):
 
 
 def test_the_table_has_every_limit_every_retry_setting_every_role_and_every_field_of_a_preset():
-    limits = {f"limits.{one.name}" for one in fields(Limits)} - {"limits.max_iterations"}
+    limits = {f"limits.{one.name}" for one in fields(Limits)} - {"limits.max_iterations", "limits.deadline"}
     retries = {f"retries.{one.name}" for one in fields(Retries)}
     assert limits | retries | {f"models.{role}" for role in Role} <= set(KEYS)
     scalars = {one.name for one in fields(Effort)} - {"name", "models"}

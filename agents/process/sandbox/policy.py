@@ -56,7 +56,8 @@ class SandboxPolicy:
 
     `programs` are sq's own that have to run inside: Claude Code, the interpreter. `kept_out` are folders of
     which nothing may be shown unless a process needs it: the user's checkout, sq's own state. `shared` are
-    folders that every process may read, if they exist. `outside` is what they reach beside the model.
+    folders that every process may read, if they exist, and `context` those that sessions may. `outside` is
+    what they reach beside the model.
     `warn` hears of a ceiling that is near.
     """
 
@@ -67,6 +68,7 @@ class SandboxPolicy:
     programs: tuple[Path, ...] = ()
     kept_out: tuple[Path, ...] = ()
     shared: tuple[Path, ...] = ()
+    context: tuple[Path, ...] = ()
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     warn: Callable[[str], None] = field(default=lambda _near: None, compare=False)
     groups: ControlGroups = field(default_factory=ControlGroups)

@@ -3,6 +3,7 @@
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from agents.access import is_signed_in
 from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
 from agents.gateway.forward.upstream import API, BASE_URL, address_in
+from agents.login import OAUTH, login_words
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
 from agents.process.sandbox.control_groups import limits_that_hold
@@ -111,8 +113,8 @@ def _credentials(cli: Path | UsageError, environ: Mapping[str, str]) -> DoctorCh
     if key:
         source = next(source for source in (FILE, KEY, TOKEN) if environ.get(source, "").strip())
         return ok(name, f"{source} is set. Only a run shows whether it is valid")
-    if isinstance(cli, Path) and is_signed_in(cli, environ):
-        return ok(name, "signed in to Claude Code")
+    if isinstance(cli, Path) and (environ.get(OAUTH, "").strip() or is_signed_in(cli, environ)):
+        return ok(name, login_words(environ, datetime.now(UTC)))
     sign_in = f"`{cli} auth login`" if isinstance(cli, Path) else "sign in to Claude Code"
     return warn(
         name,

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from agents.access import Connection, Credentials
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.gateway.scenario import load_scenario
+from agents.login import login_words
 from agents.make import make_platform
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
@@ -32,7 +34,9 @@ from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
 from orchestrator.cli import options
+from orchestrator.cli.runs.before import context_folders, prepare, refuse_excluding
 from orchestrator.cli.runs.connected import SCENARIO, connected, reaching_out
+from orchestrator.cli.runs.history import basis_of
 from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
 from orchestrator.cli.runs.project_files import give_to_agents, refuse_servers, with_included
 from orchestrator.cli.runs.publisher import Publisher, hold_back, notes_on, send_last
@@ -43,6 +47,7 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
     choose,
+    deadline_of,
     models_now,
     read_spec,
 )
@@ -64,7 +69,11 @@ from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
+from orchestrator.run.plan.answers import answers_file
+from orchestrator.run.plan.approval import await_approval
+from orchestrator.run.plan.forecast import forecast
 from orchestrator.run.plan.plan import plan
+from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
@@ -73,10 +82,11 @@ from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
-from state.journal.events import LimitNear, RunResumed, RunStarted
+from state.journal.events import Event, ForecastMade, LimitNear, RunResumed, RunStarted
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, remove_scratch_folder, worktree_root
 from state.redaction.redactor import Redact
@@ -94,7 +104,9 @@ EFFECTS = Effects(
     take_baseline=take_baseline,
     take_baseline_of_analysis=take_baseline_of_analysis,
     analyze=analyze,
+    settle=settle,
     plan=plan,
+    await_approval=await_approval,
     review_whole=review_whole,
     bring_home=finish.bring_home,
     end=finish.end,
@@ -126,6 +138,36 @@ def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
         except UsageError:
             loading.result()  # that it cannot be imported is said first
             raise
+
+
+def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome, RunView]:
+    """Work on a run that ends with the questions about its spec. Return its outcome and its view.
+
+    Raises:
+        UsageError: the request cannot be fulfilled, and nothing was started.
+    """
+    views: list[RunView] = []
+    outcome = run_new(request, replace(surroundings, end_report=_ViewAtEnd(views)))
+    return outcome, views[-1]
+
+
+class _ViewAtEnd:
+    """As `EndReport`: keeps the view of the run, and writes nothing."""
+
+    def __init__(self, views: list[RunView]) -> None:
+        self._views = views
+
+    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
+        """As `EndReport`."""
+        del look, redact
+        with JournalReader(run_folder) as journal:
+            self._views.append(fold(journal.read()))
+
+    def prepare(self) -> None:
+        """As `EndReport`."""
+
+    def tell(self, run_folder: Path, look: Look) -> None:
+        """As `EndReport`."""
 
 
 def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
@@ -182,7 +224,8 @@ async def _new(
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
-    not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse)
+    not_dirt = _not_dirt(request.spec, state.root, repository.root, request.rehearse, request.before.plan)
+    prepared = prepare(request.spec, spec_text, request.before.plan)
     base = await _base(request, repository, settings, not_dirt)
     instructed_at = (request.origin.instructed_at if request.origin else "") or base
     settings = await with_included(config, settings, repository.root, instructed_at, state.root)
@@ -195,9 +238,8 @@ async def _new(
         await anyio.to_thread.run_sync(loading.result)
     _collect_again()
     run_id, run_folder = state.new_run()
+    surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)
-    if request.rehearse:
-        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
     started = RunStarted(
         run_id=run_id,
         spec_name=str(request.spec),
@@ -214,9 +256,8 @@ async def _new(
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
             *sandbox_lines(settings, choice, registries, surroundings.environ),
-            *notes_on(settings.outward),
-            *filter(None, [exposed]),
-            *request.notes,
+            *_notes_on_others(settings, credentials, surroundings),
+            *filter(None, [exposed, *request.notes]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
@@ -224,8 +265,26 @@ async def _new(
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
-        journal.append(started, *([request.origin] if request.origin else []))
+        journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
         return await _drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+def _first_events(
+    request: RunRequest, started: RunStarted, settings: Settings, run_folder: Path, prepared: list[Event]
+) -> list[Event]:
+    """Keep the scenario of a rehearsal. Return the events that follow the start at once."""
+    if request.rehearse:
+        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
+    made = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
+    return [*([request.origin] if request.origin else []), *prepared, made]
+
+
+def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+    """Return lines on targets of notices, and on how long a login lasts if sessions use it."""
+    lines = notes_on(settings.outward)
+    if credentials is Credentials.CLI_LOGIN:
+        lines.append(login_words(surroundings.environ, datetime.now(UTC)))
+    return lines
 
 
 async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:
@@ -261,7 +320,17 @@ def _settings(
     """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
     where = request.configured_in or repository
     config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
-    settings = replace(config.settings, dry_run=request.dry_run)
+    before, limits = request.before, config.settings.limits
+    settings = replace(
+        config.settings,
+        dry_run=request.dry_run or before.plan_to is not None,
+        check_only=before.check_only,
+        approve=before.approve,
+        plan_to=str(before.plan_to or ""),
+        context=context_folders(config.settings.context, request.folder, repository, surroundings.environ),
+        limits=replace(limits, deadline=deadline_of(limits.deadline, request.flags.get("deadline"))),
+    )
+    refuse_excluding(before, settings)
     return config, settings, hold_back(settings.outward, surroundings)
 
 
@@ -301,9 +370,11 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
             budget_usd=go_on.budget_usd,
             max_iterations=go_on.max_iterations,
             retry=go_on.retry,
+            kept=go_on.kept,
             verify=go_on.verify or None,
             models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
+            deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
         )
         journal.append(resumed)
         shown_from = view.clock.last_seq
@@ -432,13 +503,16 @@ def _run(
         transport=surroundings.transport,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
-    not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal)
+    given = recorder.view.plan.before.plan
+    plan_file = Path(given.file) if given else None
+    not_dirt = _not_dirt(Path(started.spec_name), state_root, Path(started.repository), rehearsal, plan_file)
     workspaces: Worktrees | Checkout = (
         Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    return composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
+    run = composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
+    return replace(run, person=surroundings.person, forecast_basis=basis_of(started, run_folder))
 
 
 def composed(
@@ -472,15 +546,21 @@ def composed(
     )
 
 
-def _not_dirt(spec: Path, state_root: Path, repository: Path, rehearsal: Path | None) -> list[Path]:
+def _not_dirt(
+    spec: Path, state_root: Path, repository: Path, rehearsal: Path | None, plan_file: Path | None
+) -> list[Path]:
     """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
-    return [spec, state_root, repository / REPOSITORY_FILE, *([rehearsal] if rehearsal else [])]
+    own = [spec, answers_file(spec), state_root, repository / REPOSITORY_FILE]
+    return [*own, *filter(None, [rehearsal, plan_file])]
 
 
 async def _heed_signals(stop: StopRequest) -> None:
-    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second."""
+    """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second.
+
+    Only SIGTERM, which no person at a terminal waits for, leaves time to merge verified work.
+    """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
             if stop.reason:
                 os._exit(Outcome.INTERRUPTED.exit_code)  # containment ends every process of the run
-            stop.ask(signal.Signals(number).name)
+            stop.ask(signal.Signals(number).name, leaves_time=number == signal.SIGTERM)

@@ -60,10 +60,11 @@ async def notes_for(
 def sandbox_lines(
     settings: Settings, choice: Choice, registries: tuple[str, ...], environ: Mapping[str, str]
 ) -> list[str]:
-    """Return lines on the sandbox, and on the network, the hosts and the services that it opens."""
+    """Return lines on the sandbox, and on the network, hosts, services and folders that it opens."""
     is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
     hosts = host_lines(registries, settings.sandbox, choice.held, environ)
-    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts]
+    context = [f"agents may read {one}, and change nothing there" for one in settings.context]
+    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts, *context]
 
 
 def registries_to_open(
@@ -143,6 +144,8 @@ async def _set_up(root: Path, settings: Settings) -> list[str]:
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:
+    if settings.check_only:
+        return "the spec is read for faults, and nothing is planned or built"
     if settings.dry_run:
         return "a dry run: it ends with the plan, and nothing is built"
     if not settings.worktrees:

@@ -18,11 +18,16 @@ from state.settings.records import Sandbox, Settings
 async def give_to_agents(run: Run) -> None:
     """Give agents the instructions of the base, which are recorded once, and Workers its named MCP servers.
 
+    All are told which other folders they may read.
+
     Without worktrees the instructions are those of the checkout as the run found it.
     """
     base = run.view.plan.origin.instructed_at or run.started.base_commit
     texts, read = await instructions_at(run.repository, run.view.checkout.own_base or base)
-    words = prompts.render("instructions", texts=texts, remarks=read.remarks) if texts else ""
+    parts = [prompts.render("instructions", texts=texts, remarks=read.remarks)] if texts else []
+    if run.settings.context:
+        parts.insert(0, prompts.render("context", folders=run.settings.context))
+    words = "\n\n".join(parts)
     servers = await servers_at(run.repository, base, run.settings.worker_mcp)
     run.platform = replace(run.platform, instructions=run.recorder.for_model(words), servers=servers)
     if texts and run.view.context.instructions is None:

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import structlog
 
+from orchestrator.cli.runs.history import SUMMARY, remember
+from orchestrator.cli.runs.plans import leave_plan
 from orchestrator.cli.version import sq_version
 from orchestrator.views.run.look import Look, LookMode
 from orchestrator.views.screen import say
 from state.atomic_files import replace_file
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
 
 log = structlog.get_logger(__name__)
 
-REPORT, SUMMARY = "report.html", "summary.json"
+REPORT = "report.html"
 
 
 class FilesAtEnd:
@@ -29,8 +33,15 @@ class FilesAtEnd:
             version = sq_version()
             text = rendered(run, Format.HTML, version=version)
             replace_file(run_folder / REPORT, text.encode(errors="backslashreplace"), sync=False)
-            short = ending(run.report(version), version)
+            report = run.report(version)
+            short = ending(report, version)
             replace_file(run_folder / SUMMARY, short.encode(errors="backslashreplace"), sync=False)
+            if report.times.past:
+                remember(report.times.past)
+            with JournalReader(run_folder) as journal:
+                told = leave_plan(fold(journal.read_for_views()), run_folder.name)
+            if told and look.mode is not LookMode.JSON:
+                say(told)
         except Exception as error:  # noqa: BLE001  whatever it is, the run has its outcome
             log.warning("report_not_written", error=repr(error))
             say(f"the report could not be written: {error}", error=True)

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Protocol, Self
@@ -24,6 +25,7 @@ from agents.session.permissions import rule_names
 from orchestrator.cli.runs.flags import model_flags
 from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.steps import kept_folder
+from orchestrator.run.ports import Person
 from orchestrator.views.run.look import Look
 from state.errors import UsageError
 from state.journal.events.plan import SpecTaken
@@ -35,6 +37,7 @@ from state.redaction.places import known_in, known_in_files
 from state.redaction.redactor import Redact, Redactor, redactor
 from state.roles import Role
 from state.settings.config import load_config
+from state.settings.kinds import MOMENT, NONE, moment_in
 from state.settings.records import Effort, Model, Sandbox, Settings, split_effort
 from state.settings.sources import Flags
 
@@ -58,6 +61,19 @@ class EndReport(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BeforeWork:
+    """What a request asks for before the work: only the check of the spec, a plan, an approval.
+
+    `plan` is a person's plan. `plan_to`: the run ends with its plan, which is written to this file.
+    """
+
+    check_only: bool = False
+    approve: bool = False
+    plan: Path | None = None
+    plan_to: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """A request for `sq run`. `flags` are settings: key → (the flag's name, its value).
 
@@ -73,6 +89,7 @@ class RunRequest:
     allow_dirty: bool = False
     edit_dirty: bool = False
     dry_run: bool = False
+    before: BeforeWork = field(default_factory=BeforeWork)
     rehearse: Path | None = None
     state_dir: Path | None = None
 
@@ -83,9 +100,9 @@ class RunEnvironment:
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
-    rings at the end of a process that works on a run for longer than `long_s` seconds. Without `end_report`
-    no report is written. With `transport`, sessions are played in this process
-    (`agents.session.exchange.SessionStart`).
+    rings at the end of a process that works on a run for longer than `long_s` seconds. `person` is asked
+    about the spec before the work. Without `end_report` no report is written. With `transport`, sessions
+    are played in this process (`agents.session.exchange.SessionStart`). `begun` hears of a new run's folder.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -95,8 +112,10 @@ class RunEnvironment:
     addresses: Mapping[str, str] = field(default_factory=dict, repr=False)
     known: tuple[Known, ...] = field(default=(), repr=False)
     long_s: float = 60.0
+    person: Person | None = None
     end_report: EndReport | None = None
     transport: OpenTransport | None = None
+    begun: Callable[[Path], None] = lambda _folder: None
 
     @cached_property
     def containment(self) -> Containment:
@@ -158,8 +177,8 @@ class RunEnvironment:
 class GoOn:
     """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
-    `verify`, `models` (role → alias), `questions` and `sandbox` replace the run's former ones. Empty and None
-    mean as before.
+    `verify`, `models` (role → alias), `questions`, `sandbox` and `deadline` replace the run's former ones.
+    Empty and None mean as before. `kept`: its process was killed, and its parent goes on with it.
     """
 
     budget_usd: float | None = None
@@ -169,6 +188,29 @@ class GoOn:
     models: Mapping[str, str] = field(default_factory=dict)
     questions: str | None = None
     sandbox: str | None = None
+    deadline: str | None = None
+    kept: bool = False
+
+
+def deadline_of(text: str, flag: tuple[str, object] | None = ("--deadline", "")) -> str:
+    """Return the time that a deadline names, in full, or "" if there is none. `flag` is what gave it, if any.
+
+    Raises:
+        UsageError: it is no time, or has passed.
+    """
+    if text in {"", NONE}:
+        return ""
+    now = datetime.now().astimezone()
+    said = flag[0] if flag else "the setting `deadline`"
+    try:
+        at = MOMENT.fits(text) and moment_in(text, now)
+    except (ValueError, OverflowError):
+        at = False
+    if not at:
+        raise UsageError(f"{said}: needs {MOMENT.needs}; found {text!r}")
+    if at <= now:
+        raise UsageError(f"{said}: {text} has passed, it is {now:%Y-%m-%d %H:%M:%S}. Give a later time")
+    return at.isoformat()
 
 
 def read_spec(path: Path) -> str:
@@ -275,6 +317,7 @@ def boundary_of(
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),
         shared=(kept_folder(run_folder), *(file for file in trusted if file.is_file())),
+        context=tuple(map(Path, settings.context)),
         ceilings=settings.sandbox.limits,
         groups=groups,
     )

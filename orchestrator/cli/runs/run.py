@@ -1,13 +1,21 @@
 """`sq run` and `sq resume`: work through a spec, and go on with a run."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
 
+if TYPE_CHECKING:
+    from orchestrator.cli.runs.request import BeforeWork
+    from orchestrator.cli.runs.specs import SpecFound
+    from orchestrator.views.run.look import Look
+
+_OF_REQUEST = ("allow_dirty", "edit_dirty", "dry_run", "rehearse", "state_dir")
 _BUDGET = "The most that the whole run may cost, from its beginning, if it has used up its budget."
 
 
@@ -30,8 +38,10 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     gateway="",
     max_iterations="N",
     budget="USD",
+    deadline="TIME|+DURATION",
     developer_qa_model="NAME",
     sandbox="",
+    context="FOLDER",
 )
 @options.models
 @click.option(
@@ -42,11 +52,27 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     is_flag=True,
     help="As --allow-dirty, and agents may change your uncommitted work.",
 )
+@click.option(
+    "--plan-only",
+    is_flag=False,
+    flag_value="plan.toml",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="End with the plan, and write it to this file (default: plan.toml here) for you to edit.",
+)
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Build this plan, as --plan-only wrote it and you edited it. No Planner makes another one.",
+)
+@click.option("--approve", is_flag=True, help="Build nothing before `sq approve` in another terminal.")
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
 @click.option(
     "--rehearse",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Play this scenario instead of asking a model. Claude Code itself is real.",
+)
+@click.option(
+    "--keep", is_flag=True, help="Resume the run if its process is killed, at most 5 times an hour."
 )
 @options.state_dir
 @options.as_json
@@ -60,6 +86,7 @@ def command(
     edit_dirty: bool,
     dry_run: bool,
     rehearse: Path | None,
+    keep: bool,
     state_dir: Path | None,
     as_json: bool,
     plain: bool,
@@ -73,30 +100,82 @@ def command(
     the work is complete and the checkout is clean. Exit codes: 0 complete, 1 failed, 2 usage, 3 stuck,
     4 limit, 5 unverified, 130 interrupted.
     """
+    from orchestrator.cli.keep import kept
+    from orchestrator.cli.runs.specs import taken_over
+
+    found = taken_over(spec, options.state_folder_of(state_dir))
+    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
+    asked |= {"allow_dirty": allow_dirty, "edit_dirty": edit_dirty, "dry_run": dry_run}
+    asked |= {"rehearse": rehearse and rehearse.absolute(), "state_dir": state_dir and state_dir.absolute()}
+    begin = partial(_begin, found, look, models, asked)
+    return kept(begin, partial(_again, look)) if keep else begin(lambda _folder: None)
+
+
+def _begin(
+    found: "SpecFound",
+    look: "Look",
+    models: dict[str, str],
+    asked: dict[str, Any],
+    note: Callable[[Path], None],
+) -> int:
+    """Work through a spec. `note` is called with the run's folder."""
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-    from orchestrator.cli.runs.specs import taken_over
+    from orchestrator.views.run.keyboard import person_at
     from state.journal.events import SpecTaken
 
-    found = taken_over(spec, options.state_folder_of(state_dir))
+    about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(
         spec=found.file,
         origin=SpecTaken(issue=found.issue) if found.issue else None,
         notes=found.notes,
         folder=Path.cwd(),
+        before=_before(asked),  # and the rest are settings
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
-        allow_dirty=allow_dirty,
-        edit_dirty=edit_dirty,
-        dry_run=dry_run,
-        rehearse=rehearse.absolute() if rehearse else None,
-        state_dir=state_dir.absolute() if state_dir else None,
+        **about,
     )
-    look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
     given = RunEnvironment(
-        look=look, end_report=FilesAtEnd(), transport=options.transport(), known=found.known
+        look=look,
+        person=person_at(look),
+        end_report=FilesAtEnd(),
+        transport=options.transport(),
+        known=found.known,
+        begun=note,
     )
     return run_new(request, given).exit_code
+
+
+def _before(asked: dict[str, Any]) -> "BeforeWork":
+    """Take what is asked for before the work out of the values of the options.
+
+    Raises:
+        UsageError: the plan would be written over an edit.
+    """
+    from orchestrator.cli.runs.plans import refuse_edited
+    from orchestrator.cli.runs.request import BeforeWork
+
+    plan, plan_to = asked.pop("plan"), asked.pop("plan_only")
+    if plan_to:
+        refuse_edited(plan_to)
+    return BeforeWork(
+        approve=asked.pop("approve"),
+        plan=plan.absolute() if plan else None,
+        plan_to=plan_to.absolute() if plan_to else None,
+    )
+
+
+def _again(look: "Look", folder: Path) -> int:
+    """Go on with a run whose process was killed."""
+    from orchestrator.cli.runs.compose import run_again
+    from orchestrator.cli.runs.reported import FilesAtEnd
+    from orchestrator.cli.runs.request import GoOn, RunEnvironment
+    from orchestrator.views.run.keyboard import person_at
+
+    given = RunEnvironment(
+        look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
+    )
+    return run_again(folder, given, GoOn(kept=True)).exit_code
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
@@ -119,7 +198,7 @@ def command(
     type=click.Choice(["answer", "park"]),
     help="From now on: answer or park a question about something that cannot be undone.",
 )
-@flags.settings(sandbox="")
+@flags.settings(sandbox="", deadline="TIME|+DURATION")
 @options.as_json
 @options.plain
 @options.verbose
@@ -134,6 +213,7 @@ def resume(
     models: dict[str, str],
     questions: str | None,
     sandbox: str | None,
+    deadline: str | None,
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -149,6 +229,7 @@ def resume(
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import GoOn, RunEnvironment
+    from orchestrator.views.run.keyboard import person_at
 
     folder = options.run_folder_of(run, state_dir)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
@@ -160,6 +241,9 @@ def resume(
         models=models,
         questions=questions,
         sandbox=sandbox,
+        deadline=deadline,
     )
-    given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+    given = RunEnvironment(
+        look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
+    )
     return run_again(folder, given, go_on).exit_code

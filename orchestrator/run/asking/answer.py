@@ -12,6 +12,7 @@ import anyio
 
 from agents.ask.port import MAX_ANSWER_TOKENS, Ask, Reply
 from orchestrator.run.asking.budget import Wanted, reserve
+from orchestrator.run.asking.people import is_unpaused
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id
@@ -31,6 +32,7 @@ async def asked(run: Run, ask: Ask, *, iteration: int) -> tuple[str, Reply]:
     Raises:
         BudgetExhausted: the call may not be paid for; it was not made.
     """
+    await run.until(is_unpaused)
     caller = ask.caller
     text = ask.system + ask.shared + ask.prompt
     wanted = Wanted(task_id=caller.task, model=ask.model, text=text, answer_tokens=MAX_ANSWER_TOKENS)
@@ -100,7 +102,7 @@ async def ask_model(
         if isinstance(read_answer, str):
             ended = replace(ended, end=CallEnd.UNUSABLE, detail=read_answer)
     try:
-        raise_if_hopeless(reply)
+        raise_if_hopeless(reply, run.view)
     except Exception:
         run.record(ended)
         raise

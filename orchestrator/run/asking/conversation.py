@@ -27,6 +27,7 @@ from orchestrator.run.asking.budget import (
     Wanted,
     reserve,
 )
+from orchestrator.run.asking.people import is_unpaused, unheard, with_words
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
@@ -156,14 +157,16 @@ class Conversation:
         if number <= len(calls):
             call = calls[number - 1]
             return call if call.end else await self._go_on(call)
+        await self._run.until(is_unpaused)
         words = prompt if isinstance(prompt, str) else await prompt()
         self._call_id = ""
         reserved = await self._hold(words)
         if self._share.give(reserved):
             await self._end_session()
         session_id = calls[-1].session_id if calls else self._first_session_id
-        started = self._started(session_id, words, iteration or number, reserved)
-        started = replace(started, planning=planning)
+        said = unheard(self._run.view, self._task_id, calls)
+        started = self._started(session_id, with_words(words, said), iteration or number, reserved)
+        started = replace(started, planning=planning, words=tuple(word.word_id for word in said))
         self._call_id = started.call_id
         self._run.record(started)
         # As it is stored, without secrets.
@@ -174,6 +177,7 @@ class Conversation:
         if call.report:  # it stands, and the turn was over with it
             self._run.record(CallEnded(call_id=self._call_id, end=CallEnd.SIGNALLED))
             return call
+        await self._run.until(is_unpaused)
         log.info("call.resume", call_id=self._call_id, role=self._role)
         return await self._to_its_end(call.started.prompt, sent_before=True)
 
@@ -210,7 +214,7 @@ class Conversation:
             exchange = await tried()
         self._share.spend(exchange.cost_usd)
         self._run.record(call_ended(self._call_id, exchange))
-        raise_if_hopeless(exchange)
+        raise_if_hopeless(exchange, self._run.view)
         if used_up:
             raise used_up
         return self._open_call

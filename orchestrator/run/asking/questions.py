@@ -117,22 +117,29 @@ class QuestionBus:
                 break
             self._run.record(ended)
         cause = f"{questions[0].text!r}: {problem}"
+        if self._run.settings.questions is OnQuestion.PARK:
+            return self._park(asked, () if ended.end is CallEnd.UNUSABLE else (ended,))
         failed = QuestionsFailed(ask_id=ask_id, cause=cause, final=not asked.plain)
         self._run.record(*([] if ended.end is CallEnd.UNUSABLE else [ended]), failed)
         return Unanswered(f"The question could not be answered: {problem}", final=failed.final)
 
     def _deliver(self, ask_id: str, ended: CallEnded, answers: Answers, model: str) -> Answers | Unanswered:
         """Hand the answers over, or leave the question to a person where the run was asked to."""
-        open_ = [answer for answer in answers if not answer.is_covered]
+        open_ = any(not answer.is_covered for answer in answers)
         if open_ and self._run.settings.questions is OnQuestion.PARK:
-            parked = QuestionsParked(ask_id=ask_id, question=open_[0].question, answers=answers)
-            self._run.record(ended, parked)
-            return Unanswered(
-                "This question is left to a person. Your task waits for the answer.", final=True
-            )
+            return self._park(self._run.view.asks[ask_id].asked, (ended,), answers)
         answered = QuestionsAnswered(ask_id=ask_id, answers=answers, model=model, by=ended.call_id)
         self._run.record(ended, answered)
         return answers
+
+    def _park(
+        self, asked: QuestionsAsked, before: Sequence[CallEnded] = (), answers: Answers = ()
+    ) -> Unanswered:
+        """Leave questions to a person. `answers` are those that the Developer would give."""
+        open_ = [answer.question for answer in answers if not answer.is_covered]
+        question = open_[0] if open_ else asked.questions[0].text
+        self._run.record(*before, QuestionsParked(ask_id=asked.ask_id, question=question, answers=answers))
+        return Unanswered("This question is left to a person. Your task waits for the answer.", final=True)
 
     def _reuse(self, asked: QuestionsAsked, known: AskView) -> Answers:
         assert known.answered is not None  # noqa: S101  that is how it was found
@@ -151,6 +158,8 @@ class QuestionBus:
         return answers
 
     def _rejected_for_good(self, asked: QuestionsAsked, answers: Sequence[str]) -> Unanswered:
+        if self._run.settings.questions is OnQuestion.PARK:
+            return self._park(asked)
         texts = " and ".join(map(repr, answers))
         cause = f"{asked.again[0]!r}: the Worker did not accept the answers {texts} and asks again"
         self._run.record(QuestionsFailed(ask_id=asked.ask_id, cause=cause))

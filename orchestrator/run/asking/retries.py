@@ -2,25 +2,29 @@
 
 sq alone does this; the CLI and the API client do not retry. Whoever asks a model first waits until the time
 that the newest failure named for everybody (`RunView.quiet_until`). A reset time that the API itself names is
-waited for once; the same answer after it is the end.
+waited for several times, and an expired login until it holds again, unless the run's time ends before.
+Waits end by the clock on the wall, so that a machine that slept meanwhile goes on at once.
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 import anyio
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.wait import wait_exponential_jitter
 
+from agents.access import Credentials
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
 from state.journal.view import RunView
 from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 
-_REFUSED = {401, 403}
+_UNAUTHORIZED = 401
+_REFUSED = {_UNAUTHORIZED, 403}
 _FEW = {CallEnd.SILENT: 1, CallEnd.NOT_STARTED: 2}  # how often these are tried again, at most
+_LOOK_S = 5.0  # a wait looks at the clock so often
 _JITTER = 0.25  # of the first wait, so that sessions do not come back in step
 
 
@@ -31,9 +35,15 @@ class ServiceError(AgentError):
     """The model cannot be asked, whatever the task: the run stops here, and can be resumed."""
 
 
-def may_pass(tried: CallResult) -> bool:
+class ResetTooLateError(ServiceError):
+    """The API answers again only after the run's deadline: what is merged is handed over."""
+
+
+def may_pass(tried: CallResult, view: RunView) -> bool:
     """Whether the same call may go well in a while."""
     match tried.end:
+        case CallEnd.API_ERROR if _is_expired(tried, view):
+            return True
         case CallEnd.API_ERROR:
             return tried.api_status is None or may_pass_later(tried.api_status)
         case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
@@ -62,13 +72,15 @@ async def persistently(
 
     def note(state: RetryCallState) -> None:
         failed: CallResult = _result(state)
-        record(call_retried(call_id, failed, wait_s=state.upcoming_sleep))
+        wait_s = state.upcoming_sleep
+        resets_at = datetime.now(UTC) + timedelta(seconds=wait_s) if _is_reset(failed, retries) else None
+        record(call_retried(call_id, failed, wait_s=wait_s, resets_at=resets_at))
 
     retrying = AsyncRetrying(
-        retry=retry_if_result(may_pass),
-        stop=lambda state: _is_enough(state, retries, view.calls[call_id].retries),
-        wait=lambda state: _wait(state, retries),
-        sleep=anyio.sleep,
+        retry=retry_if_result(lambda tried: may_pass(tried, view)),
+        stop=lambda state: _is_enough(_result(state), retries, view.calls[call_id].retries, view),
+        wait=lambda state: _wait(state, retries, view),
+        sleep=lambda seconds: until(datetime.now(UTC) + timedelta(seconds=seconds)),
         before_sleep=note,
         retry_error_callback=_result,
     )
@@ -86,16 +98,17 @@ async def persistently(
 
 async def quiet(view: RunView) -> None:
     """Wait until nobody has to wait any more; another call's failure may prolong it meanwhile."""
-    while (left := _left(view)) > 0:  # noqa: ASYNC110  a time is waited for, not an event
-        await anyio.sleep(left)
+    while (at := view.process.quiet_until) and at > datetime.now(UTC):
+        await until(at)
 
 
-def _left(view: RunView) -> float:
-    until = view.process.quiet_until
-    return (until - datetime.now(UTC)).total_seconds() if until else 0.0
+async def until(at: datetime) -> None:
+    """Wait until this time on the wall, at most `_LOOK_S` too long after the machine slept."""
+    while (left := (at - datetime.now(UTC)).total_seconds()) > 0:  # noqa: ASYNC110  a time is waited for
+        await anyio.sleep(min(left, _LOOK_S))
 
 
-def raise_if_hopeless(tried: CallResult) -> None:
+def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
     """Stop the run where no other call would fare better.
 
     Raises:
@@ -106,25 +119,58 @@ def raise_if_hopeless(tried: CallResult) -> None:
             f"the API refuses the credentials (status {tried.api_status}): {tried.detail}. "
             "Check ANTHROPIC_API_KEY or sign in to Claude Code again, then resume the run"
         )
-    if tried.end is CallEnd.API_ERROR and may_pass(tried):
-        raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
+    if tried.end is not CallEnd.API_ERROR or not may_pass(tried, view):
+        return
+    if (deadline := view.process.deadline) and (named := tried.retry_after_s):
+        at = datetime.now(UTC) + timedelta(seconds=named)
+        if at > deadline:
+            resets = f"the API answers again at {at.astimezone():%Y-%m-%d %H:%M}"
+            raise ResetTooLateError(f"{resets}, after the run's deadline: {tried.detail}")
+    raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
 
 
-def _is_enough(state: RetryCallState, retries: Retries, earlier: list[CallRetried]) -> bool:
-    failed: CallResult = _result(state)
-    named = failed.retry_after_s
-    if named is not None and named > retries.longest_wait_s:  # a limit that ends at a time: once, if near
-        waited = any(one.wait_s > retries.longest_wait_s for one in earlier)
-        return waited or named > retries.longest_reset_s
-    return state.attempt_number > min(_FEW.get(failed.end, retries.tries), retries.tries)
+def _is_reset(failed: CallResult, retries: Retries) -> bool:
+    """Whether the API named the end of a limit, which is further away than any wait of sq's own."""
+    return (failed.retry_after_s or 0.0) > retries.longest_wait_s
 
 
-def _wait(state: RetryCallState, retries: Retries) -> float:
+def _is_expired(failed: CallResult, view: RunView) -> bool:
+    """Whether a login of Claude Code has expired. A key that is refused is refused for good."""
+    by_login = view.started is not None and view.started.credentials == Credentials.CLI_LOGIN
+    return by_login and failed.api_status == _UNAUTHORIZED
+
+
+def _is_enough(failed: CallResult, retries: Retries, earlier: list[CallRetried], view: RunView) -> bool:
+    wait_s = _least_wait(failed, retries, view)
+    deadline = view.process.deadline
+    if deadline and datetime.now(UTC) + timedelta(seconds=wait_s) > deadline:
+        return wait_s > retries.longest_wait_s
+    if _is_expired(failed, view):
+        waited = sum(one.wait_s for one in earlier if one.api_status == _UNAUTHORIZED)
+        return not deadline and waited > retries.longest_reset_s
+    if _is_reset(failed, retries):
+        named = failed.retry_after_s or 0.0
+        too_far = named > retries.longest_reset_s and not deadline
+        return too_far or sum(one.resets_at is not None for one in earlier) >= retries.resets
+    waits = [one.resets_at is not None for one in earlier if one.end is not CallEnd.BUDGET]
+    since = waits[::-1].index(True) if True in waits else len(waits)  # tries since the newest reset
+    return since >= min(_FEW.get(failed.end, retries.tries), retries.tries)
+
+
+def _least_wait(failed: CallResult, retries: Retries, view: RunView) -> float:
+    """Return how long to wait at least, in seconds."""
+    if _is_expired(failed, view):
+        return retries.login_s
+    slack = retries.reset_slack_s if _is_reset(failed, retries) else 0.0
+    return (failed.retry_after_s or 0.0) + slack
+
+
+def _wait(state: RetryCallState, retries: Retries, view: RunView) -> float:
     growing = wait_exponential_jitter(
         multiplier=retries.first_wait_s, max=retries.longest_wait_s, jitter=retries.first_wait_s * _JITTER
     )
     failed: CallResult = _result(state)
-    return max(failed.retry_after_s or 0.0, growing(state))
+    return max(_least_wait(failed, retries, view), growing(state))
 
 
 def _result(state: RetryCallState) -> T:  # type: ignore[type-var]

@@ -1,7 +1,8 @@
 """analyze: what the repository is, and the loop in which a planner hands in an analysis or a plan.
 
 A proposal is asked for, checked, reviewed in a read-only session if the effort says so, and asked for again
-with the problems until one holds. The analysis is skipped if there is nothing to read.
+with the problems until one holds. The Planner questions the spec in the same exchange. In
+an empty repository it does nothing else.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,12 +13,13 @@ from pathlib import Path
 import prompts
 from agents.roles.planner import ANALYSIS, planner_session, read_analysis
 from orchestrator.git.repository import tracked_files
-from orchestrator.run.asking.briefing import at_the_base, described
+from orchestrator.run.asking.briefing import at_the_base, decisions, described
 from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.plan.spec_check import FindingsDemanded, findings_in, numbered
 from orchestrator.run.record import Run
 from orchestrator.run.review.report import ReviewSubject, report_on
 from state.errors import AgentError, ReviewSilenceError
-from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed
+from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryAnalyzed, SpecChecked
 from state.journal.events.calls import CallView
 from state.records.plan import Analysis
 from state.records.reviews import ReviewIssue, ReviewReport
@@ -47,19 +49,23 @@ async def analyze(run: Run) -> None:
         raise AgentError(f"no acceptable analysis after {len(rejections)} tries: {problems}")
     folder = await run.integration.show(run.view.whole.commit)
     files = await tracked_files(folder)
-    if not files:
-        run.record(RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty"))
-        return
-    call = await propose(run, ANALYSIS, len(rejections), folder, partial(_prompt, run, files))
+    refuse = FindingsDemanded(run.started.spec_text)
+    call = await propose(run, ANALYSIS, len(rejections), folder, partial(_prompt, run, files), refuse)
     if call.payload:
-        analysis = read_analysis(call.payload)
-        reviewed = run.effort.review_analysis
-        run.record(AnalysisProposed(analysis=analysis) if reviewed else RepositoryAnalyzed(analysis=analysis))
+        checked = SpecChecked(findings=findings_in(call.payload, run.started.spec_text))
+        run.record(checked, _analyzed(run, read_analysis(call.payload), is_empty=not files))
     elif failure := call.failure:
         raise AgentError(f"the repository could not be analyzed: {failure}")
     else:
         skipped = "the planner ended its turn without a report"
         run.record(RepositoryAnalyzed(analysis=Analysis(), skipped=skipped))
+
+
+def _analyzed(run: Run, analysis: Analysis, *, is_empty: bool) -> AnalysisProposed | RepositoryAnalyzed:
+    if is_empty:
+        return RepositoryAnalyzed(analysis=Analysis(), skipped="the repository is empty")
+    reviewed = run.effort.review_analysis and not run.settings.check_only
+    return AnalysisProposed(analysis=analysis) if reviewed else RepositoryAnalyzed(analysis=analysis)
 
 
 async def _review(run: Run, analysis: Analysis) -> None:
@@ -75,7 +81,14 @@ async def _prompt(run: Run, files: list[str]) -> str:
     if rejected := run.view.plan.analysis_rejections:
         return prompts.render("analyze_again", problems=rejected[-1].problems)
     shown = "\n".join(f"- {name}" for name in files[:_FILES_SHOWN])
-    return prompts.render("analyze", files=shown, limit=_FILES_SHOWN, baseline=at_the_base(run.view))
+    return prompts.render(
+        "analyze",
+        files=shown,
+        limit=_FILES_SHOWN,
+        baseline=at_the_base(run.view),
+        spec=numbered(run.started.spec_text),
+        answered=decisions(run.view),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +101,12 @@ class Reviewed:
 
 
 async def propose(
-    run: Run, subject: str, rejected: int, folder: Path, prompt: Callable[[], Awaitable[str]]
+    run: Run,
+    subject: str,
+    rejected: int,
+    folder: Path,
+    prompt: Callable[[], Awaitable[str]],
+    refuse: Callable[[str], str | None] | None = None,
 ) -> CallView:
     """Return the planner's call with its next proposal.
 
@@ -98,13 +116,16 @@ async def propose(
         rejected: how many proposals were rejected so far.
         folder: where the planner reads.
         prompt: makes the prompt.
+        refuse: given a report's JSON, returns why it has to be made anew, or None.
 
     Raises:
         BudgetExhausted: it may not be paid for.
         ServiceError: no model can be asked at all.
     """
     spec_for = partial(planner_session, run.platform, subject=subject, attempt=1, workspace=folder)
-    async with Conversation(run, role=Role.PLANNER, task_id=subject, attempt=1, spec_for=spec_for) as talk:
+    async with Conversation(
+        run, role=Role.PLANNER, task_id=subject, attempt=1, spec_for=spec_for, refuse=refuse
+    ) as talk:
         return await talk.exchange(rejected + 1, prompt)
 
 

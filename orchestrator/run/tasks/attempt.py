@@ -40,6 +40,7 @@ from orchestrator.run.tasks.hand_over import hand_over_of
 from orchestrator.run.tasks.progress import last_error
 from orchestrator.run.tasks.steps import (
     AnswerPlain,
+    AwaitAnswer,
     CheckClaim,
     EndStuck,
     GiveUp,
@@ -62,6 +63,7 @@ from state.journal.events import (
     TaskUnverified,
 )
 from state.journal.events.tasks import Stage, TaskView
+from state.journal.phase import is_parked
 from state.paths import scratch_folder
 from state.records.commands import BaselineCheck, BaselineStanding
 from state.roles import Role
@@ -103,7 +105,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             await _attempt(run, task, talk, beside, check_completion)
 
 
-async def _attempt(
+async def _attempt(  # noqa: C901  one case a step
     run: Run, task: TaskView, talk: Conversation, beside: TaskGroup, check_completion: CheckCompletion
 ) -> None:
     task_id, folder, tree = task.task.id, Path(task.place.worktree), ""
@@ -113,6 +115,8 @@ async def _attempt(
                 tree = await say(run, talk, beside, folder, talk.ended + 1, prompt, planning=planning)
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
+            case AwaitAnswer():
+                await run.until(lambda _view: not is_parked(task))
             case ReviewCheckpoint():
                 await review_checkpoint(run, task)
             case Guide():

@@ -9,6 +9,7 @@ from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from orchestrator.gates.power_steering.rules.announced import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
+from orchestrator.run.asking.people import unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
 from orchestrator.run.record import Run
@@ -50,6 +51,11 @@ class AnswerPlain:
     """The turn ended with a question in plain words, which is to be answered."""
 
     question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAnswer:
+    """A question of the attempt is parked: wait for a person's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,7 @@ class PromptContext:
 
 
 ALONE = PromptContext()
-Step = Say | AnswerPlain | ReviewCheckpoint | Guide | Measure | CheckClaim | EndStuck | GiveUp
+Step = Say | AnswerPlain | AwaitAnswer | ReviewCheckpoint | Guide | Measure | CheckClaim | EndStuck | GiveUp
 
 
 def build_prompt_with_feedback(
@@ -169,20 +175,35 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
     """Return the next step of the attempt. It only reads the view."""
     if not task.open.calls:
         return _begin(run, task)
+    if task.open.waits:
+        return AwaitAnswer()
     last = view.calls[task.open.calls[-1]]
     if last.end is None:
         return Say(last.started.prompt, planning=last.started.planning)
-    if failure := last.failure:
+    answered = _answered_by_person(view, last)
+    if (failure := last.failure) and not answered:
         return GiveUp(_failed(view, task, last, failure))
     if len(task.open.trees) <= task.iteration:
         return Measure()
+    if answered:
+        return _go_on(run, task, last, answered)
     asked = view.asks.get(f"text-{task.open.calls[-1]}")
+    if signal_of(last)[0] == TASK_COMPLETE and not _is_refused(task) and unheard_by(view, task):
+        return Say(
+            prompts.render("word_first", iteration=task.iteration + 1, max_iterations=run.max_iterations)
+        )
     return (
         _by_signal(run, task, last)
         or _by_question(view, task, last, asked)
         or _unless_stuck(run, task, last)
         or _go_on(run, task, last, asked)
     )
+
+
+def _answered_by_person(view: RunView, last: CallView) -> AskView | None:
+    """Return the parked question of the newest exchange if a person has answered it."""
+    asks = (ask for ask in reversed(view.asks.values()) if ask.asked.call_id == last.started.call_id)
+    return next((ask for ask in asks if ask.parked and ask.answered), None)
 
 
 def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:
@@ -200,7 +221,7 @@ def _by_question(view: RunView, task: TaskView, last: CallView, asked: AskView |
 
     If a turn ends by rejecting an answer, its question is asked once more.
     """
-    if asked and (asked.parked or (asked.failed and asked.failed.final)):
+    if asked and asked.failed and asked.failed.final:
         return GiveUp(_failed(view, task, last, "a question was not answered"))
     if asked or signal_of(last)[0]:
         return None
@@ -223,13 +244,14 @@ def _unless_stuck(run: Run, task: TaskView, last: CallView) -> Step | None:
 
 def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> Step:
     following = {"iteration": task.iteration + 1, "max_iterations": run.max_iterations}
-    if last.started.planning:
+    if last.started.planning and not (asked and asked.parked):
         return Say(prompts.render("plan_again", **following), planning=True)
     name, payload = signal_of(last)
     if asked:
         answers = asked.answered.answers if asked.answered else ()
         problem = asked.failed.cause if asked.failed else ""
-        said = prompts.render("answered", answers=answers, problem=problem, **following)
+        by_person = asked.parked is not None
+        said = prompts.render("answered", answers=answers, problem=problem, by_person=by_person, **following)
     elif _is_refused(task):
         said = prompts.render("refused", reasons=task.open.refusals[-1].feedback, **following)
     else:
@@ -238,7 +260,7 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
         said = prompts.render(
             "continue", next_step=announced, quoted=quoted, reported=bool(name), **following
         )
-    return Say("\n\n".join([said, *_from_checkpoint(task)]))
+    return Say("\n\n".join([said, *_from_checkpoint(task)]), planning=last.started.planning)
 
 
 def _is_refused(task: TaskView) -> bool:
@@ -269,9 +291,6 @@ def _failed(view: RunView, task: TaskView, call: CallView, failure: str) -> Task
     if call.end and call.end.end is CallEnd.SILENT:
         return TaskStuck(task_id=task.task.id, reason=failure)
     asks = [ask for ask in view.asks.values() if ask.asked.call_id == call.started.call_id]
-    if parked := [ask.parked.question for ask in asks if ask.parked]:
-        reason = f"a question is parked for a person: {parked[-1]!r}. Answer it in the spec and run again"
-        return TaskStuck(task_id=task.task.id, reason=reason)
     unanswered = [ask.failed.cause for ask in asks if ask.failed and ask.failed.final]
     cause = f"a question could not be answered: {unanswered[-1]}" if unanswered else failure
     return TaskFailed(task_id=task.task.id, cause=cause)

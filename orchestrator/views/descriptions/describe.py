@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
+from orchestrator.views.descriptions.before import before_words
 from orchestrator.views.descriptions.description import (
     AGAIN,
     RETRY,
@@ -15,6 +16,7 @@ from orchestrator.views.descriptions.description import (
     Words,
 )
 from orchestrator.views.descriptions.evidence import evidence_words
+from orchestrator.views.descriptions.people import people_words
 from orchestrator.views.descriptions.run import checkout_words, plan_words, question_words, run_words
 from orchestrator.views.descriptions.tasks import merge_words, review_words, task_words
 from orchestrator.views.words import duration, short, subject_of, tool_call
@@ -35,13 +37,15 @@ def describe(view: RunView, stored: Stored) -> list[Described]:
     ]
 
 
-def _words(view: RunView, stored: Stored) -> list[Words]:
+def _words(view: RunView, stored: Stored) -> list[Words]:  # noqa: C901  one case a noun
     event = stored.event
     match event:
         case _ if isinstance(event, e.RunEvent):
             return run_words(view, event)
         case _ if isinstance(event, e.CallEvent):
             return [call_words(view, event, stored)]
+        case _ if isinstance(event, e.BeforeEvent):
+            return before_words(view, event)
         case _ if isinstance(event, e.PlanEvent):
             return [plan_words(event)]
         case _ if isinstance(event, e.EvidenceEvent):
@@ -54,6 +58,8 @@ def _words(view: RunView, stored: Stored) -> list[Words]:
             return merge_words(event)
         case _ if isinstance(event, e.QuestionEvent):
             return question_words(view, event)
+        case _ if isinstance(event, e.PeopleEvent):
+            return [people_words(view, event)]
         case _ if isinstance(event, e.CheckoutEvent):
             return checkout_words(view, event)
         case _:
@@ -61,6 +67,7 @@ def _words(view: RunView, stored: Stored) -> list[Words]:
 
 
 _MINUTE_S = 60
+_UNAUTHORIZED = 401
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
 _GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 
@@ -121,6 +128,14 @@ def _started(event: e.CallStarted) -> Words:
 
 def _retried(view: RunView, event: e.CallRetried, stored: Stored) -> Words:
     text = f"{_role(view, event)}: {event.end} ({short(event.detail)})"
+    by_login = view.started is not None and view.started.credentials == "cli login"
+    if by_login and event.api_status == _UNAUTHORIZED:
+        text = f"{text}, the login has expired: sign in to Claude Code again, the run waits for it"
+        refused = [one for one in view.calls[event.call_id].retries if one.api_status == _UNAUTHORIZED]
+        return Words(kind=RETRY, text=text, tone=Tone.WARN, is_told=len(refused) == 1)
+    if event.resets_at:
+        known = [one.resets_at for one in view.calls[event.call_id].retries if one.resets_at]
+        text = f"{text}, its limit ends and the run waits (reset {len(known)})"
     if event.wait_s < _MINUTE_S:
         return Words(kind=RETRY, text=f"{text}, again in {event.wait_s:.1f} s", tone=Tone.WARN)
     until = stored.at + timedelta(seconds=event.wait_s)

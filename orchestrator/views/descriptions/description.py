@@ -9,6 +9,7 @@ from orchestrator.views.words import short
 SQ, COMMAND, REASON = "sq", "the command", "the reason"
 DEVELOPER, JUDGE, PLANNER = "the Developer", "the Judge", "the Planner"
 RESOLVER, REVIEWER, WORKER = "the Resolver", "the Reviewer", "the Worker"
+PERSON = "a person"
 WHOLE = "the whole"
 # Kinds of statements, which are names of events in telemetry too.
 AGAIN, CONFLICT, GATE, RETRY, STEERING = "again", "conflict", "gate", "retry", "power steering"

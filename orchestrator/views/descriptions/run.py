@@ -24,7 +24,7 @@ REHEARSAL = "The model is a script: this is a rehearsal."
 _REASON = 300  # characters of a reason in a line
 
 
-def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
+def run_words(view: RunView, event: e.RunEvent) -> list[Words]:  # noqa: C901  one case an event
     """Return the words of an event of the run as a whole."""
     run_id = view.started.run_id if view.started else ""
     match event:
@@ -32,14 +32,19 @@ def run_words(view: RunView, event: e.RunEvent) -> list[Words]:
             return _started(event)
         case e.RunResumed():
             again = f", and tries again: {', '.join(event.retry)}" if event.retry else ""
+            kept = ": its process was killed, and --keep began another" if event.kept else ""
             is_played = bool(view.started and view.started.rehearsal)
             rehearsal = [Words(kind="run", text=REHEARSAL)] if is_played else []
-            return [*rehearsal, Words(kind="run", text=f"run {run_id} goes on{again}")]
+            return [*rehearsal, Words(kind="run", text=f"run {run_id} goes on{again}{kept}")]
         case e.RunInterrupted():
             text = f"interrupted ({event.by}): the state is saved. Go on with: sq resume {run_id}"
             return [Words(kind="run", text=text, tone=Tone.WARN)]
         case e.LimitReached() | e.LimitNear():
             return [Words(kind="limit", text=f"limit: {event.cause}", tone=Tone.WARN)]
+        case e.LandingStarted():
+            until = f"{event.until.astimezone():%Y-%m-%d %H:%M:%S}"
+            text = f"landing ({event.cause}): no task is begun, verified work is merged until {until}"
+            return [Words(kind="limit", text=text, tone=Tone.WARN, until=event.until)]
         case e.RunEnded():
             why = event.cause or MEANINGS[event.outcome]
             tone = Tone.GOOD if event.outcome is Outcome.COMPLETE else Tone.BAD

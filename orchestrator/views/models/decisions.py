@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.views.words import local_time
+from orchestrator.views.words import DECIDERS, local_time
+from state.journal.events.before import SpecCheckView
 from state.journal.events.questions import AskView
-from state.journal.view import RunView
-from state.records.questions import Answer, Question
+from state.journal.view import SPEC, RunView, spec_answer
+from state.records.questions import Answer, Basis, Question, QuestionOption
+from state.records.spec_check import Decider, SpecFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +36,62 @@ class Decision:
 
 
 def decisions_of(view: RunView) -> list[Decision]:
-    """All decisions of a run, in the order of the questions."""
-    return [decision for ask in view.asks.values() for decision in _of(view, ask)]
+    """All decisions of a run that no person made, in the order of the questions."""
+    return [*_before_the_work(view), *(decision for ask in view.asks.values() for decision in _of(view, ask))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecQuestion:
+    """A question about the spec before the work, and who decided it ("": nobody yet) with which answer."""
+
+    finding: SpecFinding
+    answer: str
+    by: str
+    seq: int
+
+
+def spec_questions(view: RunView) -> tuple[SpecQuestion, ...]:
+    """Return the questions about the spec."""
+    return tuple(_spec_question(view.plan.before.check, one) for one in view.plan.before.check.findings)
+
+
+def _spec_question(check: SpecCheckView, finding: SpecFinding) -> SpecQuestion:
+    if decided := check.decided.get(finding.id):
+        by = DECIDERS[decided.event.by]
+        return SpecQuestion(finding=finding, answer=decided.event.answer, by=by, seq=decided.seq)
+    if given := check.answer_to(finding):
+        seq = check.answers_at[0] if check.answers_at else 0
+        return SpecQuestion(finding=finding, answer=given.answer, by=DECIDERS[given.by], seq=seq)
+    return SpecQuestion(finding=finding, answer="", by="", seq=check.seq)
+
+
+def _before_the_work(view: RunView) -> Iterator[Decision]:
+    """Yield the questions about the spec that the recommended options decided."""
+    check = view.plan.before.check
+    for one in check.findings:
+        decided = check.decided.get(one.id)
+        if decided is None or decided.event.by is not Decider.RECOMMENDED:
+            continue
+        options = tuple(QuestionOption(label=option) for option in one.options)
+        yield Decision(
+            at=decided.at,
+            task_id=SPEC,
+            question=Question(text=f"{one.question} ({one.place})", options=options),
+            answer=spec_answer(check, one.id),
+            model=DECIDERS[Decider.RECOMMENDED],
+            cost_usd=0.0,
+            again=False,
+            rejected=False,
+            plain=False,
+            reused_from="",
+            parked=False,
+            problem="",
+            seq=decided.seq,
+        )
 
 
 def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
-    given = ask.parked.answers if ask.parked else ask.answered.answers if ask.answered else ()
+    given = ask.answered.answers if ask.answered else ask.parked.answers if ask.parked else ()
     by = view.calls.get(ask.answered.by) if ask.answered else None
     for number, question in enumerate(ask.asked.questions):
         yield Decision(
@@ -53,7 +105,7 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             rejected=question.text in ask.rejected,
             plain=ask.asked.plain,
             reused_from=ask.answered.reused_from if ask.answered else "",
-            parked=ask.parked is not None,
+            parked=ask.parked is not None and ask.answered is None,
             problem=ask.failed.cause if ask.failed else "",
             seq=ask.seq,
         )
@@ -79,6 +131,8 @@ def _lines(decision: Decision) -> Iterator[str]:
         return
     if decision.parked:
         yield f"    parked for a person. The Developer would have said: {answer.marked}"
+    elif answer.basis is Basis.PERSON:
+        yield f"    {answer.marked} (a person)"
     elif decision.reused_from:
         yield f"    {answer.marked}, as the same question was answered before"
     else:

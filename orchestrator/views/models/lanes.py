@@ -44,7 +44,7 @@ class TimeUse(StrEnum):
     MODEL = "model"  # sessions, with the commands that agents run in them, and single requests
     COMMANDS = "commands"  # of the project, run by sq
     SET_UP = "set-up"
-    WAITING = "waiting"  # for limits of the API, for another set-up, for `sq resume`
+    WAITING = "waiting"  # for limits of the API, another set-up, `sq resume`, a person before the work
     SQ = "sq itself"  # all moments without any of these
 
 

@@ -97,7 +97,7 @@ def questions(view: RunView) -> Iterator[Point]:
     """Yield parked questions, and decisions without the user that are not easy to undo."""
     for ask in view.asks.values():
         task_id = ask.asked.task_id
-        if ask.parked:
+        if ask.parked and not ask.answered:
             yield Point(
                 Urgency.DECIDE,
                 "parked question",
@@ -107,7 +107,7 @@ def questions(view: RunView) -> Iterator[Point]:
                 seq=ask.seq,
             )
         for answer in ask.held:
-            if not answer.reversible:
+            if not answer.reversible and answer.basis is not Basis.PERSON:
                 basis = "the spec" if answer.basis is Basis.SPEC else f"its {answer.basis}"
                 yield Point(
                     Urgency.KNOW if answer.basis is Basis.SPEC else Urgency.DECIDE,

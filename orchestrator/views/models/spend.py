@@ -3,9 +3,13 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from orchestrator.views.words import outlook_lines
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
+from state.outcome import Outcome
 from state.records.calls import CallEnd, Usage
+from state.records.forecast import Forecast, PastRun, repository_mark
+from state.records.plan import chain_of, turns_of
 from state.roles import Role
 
 _HALF_A_CENT = 0.005
@@ -33,6 +37,7 @@ class Spending:
     """All spending of a run. `budget_usd` is None without a limit. `held_usd` is reserved for open calls.
 
     `charged`: the calls cost money. A rehearsal counts tokens at list prices and is charged nothing.
+    `forecast` is the newest one, and `outlook` says in lines what it is, and how the end compares.
     """
 
     rows: tuple[SpendRow, ...]
@@ -41,6 +46,8 @@ class Spending:
     budget_usd: float | None
     at_least: bool
     charged: bool
+    forecast: Forecast | None = None
+    outlook: tuple[str, ...] = ()
 
     @property
     def in_words(self) -> str:
@@ -62,6 +69,8 @@ def spending(view: RunView) -> Spending:
         (_of_call(view, call) for call in view.calls.values()), lambda row: (row.task_id, row.role, row.model)
     )
     settings = view.settings
+    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
     return Spending(
         rows=tuple(rows),
         cost_usd=view.cost_usd,
@@ -69,6 +78,33 @@ def spending(view: RunView) -> Spending:
         budget_usd=view.process.budget_usd or (settings.budget_run_usd if settings else None),
         at_least=any(row.at_least for row in rows),
         charged=not (view.started and view.started.rehearsal),
+        forecast=view.plan.before.forecast,
+        outlook=tuple(outlook_lines(view.plan.before.forecast, spent)),
+    )
+
+
+_TELLING = frozenset({Outcome.COMPLETE, Outcome.UNVERIFIED, Outcome.STUCK, Outcome.LIMIT})
+
+
+def past_run_of(view: RunView) -> PastRun | None:
+    """Return an ended run as forecasts of later runs need it, or None if it tells nothing about those."""
+    started, settings = view.started, view.settings
+    if not (started and settings and view.ended and view.ended.outcome in _TELLING):
+        return None
+    if settings.dry_run or settings.check_only:
+        return None
+    tasks = [task.task for task in view.tasks.values()]
+    return PastRun(
+        run_id=started.run_id,
+        repository=repository_mark(started.repository),
+        effort=settings.effort.name,
+        workflow=str(settings.workflow),
+        worker=settings.models[Role.WORKER].name,
+        rehearsal=bool(started.rehearsal),
+        turns=turns_of(tasks),
+        chain=chain_of(tasks),
+        usd=round(view.cost_usd, 6),
+        seconds=round(view.clock.worked_s, 3),
     )
 
 

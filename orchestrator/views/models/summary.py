@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.views.models.spend import Spending
+from orchestrator.views.words import clock, time_of_day
 from state.journal.events.tasks import Stage
 from state.journal.phase import Phase, movable, phase_of
 from state.journal.view import RunView
@@ -62,6 +63,8 @@ class Need:
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
     Phase.ANALYZE: "analyzing",
+    Phase.QUESTIONS: "waiting for answers about the spec",
+    Phase.APPROVAL: "waiting for `sq approve`",
     Phase.PLAN: "planning",
     Phase.FINAL_REVIEW: "final review",
     Phase.BRING_HOME: "finishing",
@@ -135,7 +138,7 @@ def summary_of(
         run_id=run_id,
         standing=standing,
         outcome=view.ended.outcome if view.ended else None,
-        doing=activity(view) if standing is RunState.ACTIVE else "",
+        doing=activity(view, now) if standing is RunState.ACTIVE else "",
         next_command=f"sq resume {run_id}{options}" if resumable else "",
         spec_name=started.spec_name if started else "",
         pull_request=made.url if made else "",
@@ -148,8 +151,34 @@ def summary_of(
     )
 
 
-def activity(view: RunView) -> str:
-    """The present activity of a run, in a word or two."""
+def activity(view: RunView, now: datetime | None = None) -> str:
+    """The present activity of a run, in a word or two, and what holds it up at `now`, if it is given."""
+    held, does = held_up(view, now) if now else "", _activity(view)
+    return f"{held} ({does})" if held else does
+
+
+def held_up(view: RunView, now: datetime) -> str:
+    """Return what holds the run up as a whole, with the time left if it ends by itself, or ""."""
+    if paused := view.context.people.paused:
+        return f"paused by {paused.by}: sq continue"
+    process = view.process
+    if process.quiet_until and (left_s := (process.quiet_until - now).total_seconds()) > 0:
+        return f"no request before {time_of_day(process.quiet_until)}, in {clock(left_s)}"
+    return f"landing until {time_of_day(process.landing.until)}" if process.landing else ""
+
+
+def waiting_lines(view: RunView) -> list[str]:
+    """Return a line for each question that waits for a person, with its options and how it is answered."""
+    run_id = view.started.run_id if view.started else ""
+    lines = []
+    for name, (ask, question) in view.waiting_questions.items():
+        options = " / ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
+        asked = f"{ask.asked.task_id} waits for you ({name}): {question.text}"
+        lines.append(f'{asked}{f" [{options}]" if options else ""}. Answer it: sq answer {run_id} {name} "…"')
+    return lines
+
+
+def _activity(view: RunView) -> str:
     phase = phase_of(view)
     if phase is not Phase.TASKS:
         return _DOING[phase]

@@ -40,7 +40,7 @@ def parked_questions(view: RunView, task_id: str = "") -> Iterator[tuple[str, st
     `task_id`: only of this task.
     """
     for ask in view.asks.values():
-        if ask.parked and task_id in {"", ask.asked.task_id}:
+        if ask.parked and not ask.answered and task_id in {"", ask.asked.task_id}:
             yield ask.asked.task_id, ask.parked.question, ask.seq
 
 

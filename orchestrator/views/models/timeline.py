@@ -67,7 +67,12 @@ def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
     return tuple(TimePart(use=use, seconds=shares[use], added_up_s=added_up[use]) for use in TimeUse)
 
 
-def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime, datetime]]:  # noqa: C901  one case an event
+_PERSON = "a person"  # no folder has this name: they are absolute
+
+
+def _uses(  # noqa: C901, PLR0912  one case an event
+    story: RunFacts, until: datetime
+) -> Iterator[tuple[TimeUse, datetime, datetime]]:
     """Yield each time of something that sq waited for, by the events' own times."""
     retries: dict[str, list[tuple[datetime, datetime]]] = {}
     turns, verified = dict[str, datetime](), dict[str, datetime]()
@@ -84,6 +89,10 @@ def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime,
                 turns[folder] = at
             case e.SetUpStarted(folder=folder) if folder in turns:
                 yield TimeUse.WAITING, turns.pop(folder), at
+            case e.ApprovalAwaited() | e.SpecQuestionsShown():
+                turns[_PERSON] = at
+            case e.PlanApproved() | e.SpecQuestionDecided() | e.RunEnded() if _PERSON in turns:
+                yield TimeUse.WAITING, turns.pop(_PERSON), at
             case e.VerificationFinished(task_id=task_id):
                 verified[task_id] = at
             case e.ProofsTaken(task_id=task_id, seconds=seconds):  # those of other tasks count there too

@@ -66,6 +66,9 @@ def _paused(view: RunView, now: datetime) -> Reason | None:
         return Reason(text=f"a limit of the run is reached: {view.process.limit}")
     if view.process.interrupted_by:
         return Reason(text=f"the run was stopped by {view.process.interrupted_by}")
+    if paused := view.context.people.paused:
+        run_id = view.started.run_id if view.started else ""
+        return Reason(text=f"{paused.by} paused the run. Go on with: sq continue {run_id}")
     if view.process.quiet_until and view.process.quiet_until > now:
         until = time_of_day(view.process.quiet_until)
         return Reason(text=f"no request goes to a model before {until}")

@@ -17,7 +17,7 @@ from orchestrator.views.html.fitting import LIMITS, clipper, each_text
 from orchestrator.views.html.marking import lines
 from orchestrator.views.html.sections import decided_for, gaps_in, grouped, merged_commits
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
-from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.models.decisions import decisions_of, spec_questions
 from orchestrator.views.models.evidence import facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.points import attention, findings_by_state
@@ -127,7 +127,9 @@ def decided_regions(story: RunFacts, run_id: str) -> dict[str, str]:
     rows, gaps = decisions_of(story.view), gaps_in(attention(story, criteria_of(story.view)))
     order = sorted(range(len(rows)), key=lambda number: (not rows[number].parked, -number))
     kept = sorted(order[:_MOST_DECISIONS])  # those for a person, and the newest
+    asked, is_checked = spec_questions(story.view), story.view.plan.before.check.seq > 0
     return {
+        **_region(run_id, "spec_questions", int(is_checked), questions=asked[:_MOST_DECISIONS]),
         **_region(
             run_id, "decisions", max(1, len(rows)), _MOST_DECISIONS, rows=tuple(rows[one] for one in kept)
         ),
@@ -168,6 +170,7 @@ def links(run_id: str) -> dict[str, object]:
         "live": True,
         "run": run_id,
         "event_href": lambda seq: f"{at}/events?after={max(0, seq - 1)}#seq-{seq}",
+        "word_href": f"{at}/word",
         "spec_href": f"{at}/report#spec-{{}}".format,
         "section_href": sections.__getitem__,
         "task_href": lambda task_id: f"{at}/task/{part(task_id)}",

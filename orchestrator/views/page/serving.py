@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
+from orchestrator.views.page.control import MOST_BYTES, WORD
 from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.sessions import Sessions
 from state.errors import UsageError
@@ -54,7 +55,9 @@ def authorities(names: Iterable[str], port: int) -> frozenset[bytes]:
 class Guard:
     """Lets a request through if it comes from the page of a user who was given the token."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[bytes], sessions: Sessions, port: int) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[bytes], sessions: Sessions, port: int, *, controls: bool = False
+    ) -> None:
         """Guard an app.
 
         Args:
@@ -62,11 +65,13 @@ class Guard:
             hosts: the allowed values of `Host`, each a name with its port.
             sessions: the token and the accepted cookies.
             port: names the cookie, since a browser sends cookies to all ports of a host.
+            controls: forms of the page itself may be sent to runs.
         """
         self._app = app
         self._hosts = hosts
         self._sessions = sessions
-        self._cookie = f"sq-dash-{port}"
+        self._cookie = f"sq-{'control' if controls else 'dash'}-{port}"
+        self._controls = controls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -76,7 +81,7 @@ class Guard:
         if status:
             await _refuse(send, status, headers)
         else:
-            await self._app(scope, receive, _with_protection(send))
+            await self._app(scope, receive, _with_protection(send, controls=self._controls))
 
     def _verdict(self, scope: Scope) -> tuple[int, dict[str, str]]:
         """Return the status and headers of a refusal or redirection, or 0 to let the request through."""
@@ -86,7 +91,8 @@ class Guard:
             return _MISDIRECTED, {}
         if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
             return _TOO_LARGE, {}
-        if not (_is_plain(scope) and _is_ours(headers, host)):
+        is_allowed = _is_plain(scope) or (self._controls and _is_word(scope))
+        if not (is_allowed and _is_ours(headers, host)):
             return _FORBIDDEN, {}
         token = parse_qs(scope["query_string"].decode("latin-1")).get("t")
         known = any(self._sessions.accepts(cookie) for cookie in self._cookies(headers))
@@ -117,11 +123,32 @@ class Guard:
 def _is_plain(scope: Scope) -> bool:
     """Whether a request reads, has no body, and its path has one spelling alone."""
     headers = scope["headers"]
-    path: bytes = scope["raw_path"]
     if scope["method"] not in _METHODS or _all(headers, b"transfer-encoding"):
         return False
     if any(length != b"0" for length in _all(headers, b"content-length")):
         return False
+    return _has_one_spelling(scope["raw_path"])
+
+
+def _is_word(scope: Scope) -> bool:
+    """Whether a request is a form for a run, small, and a browser says which page it comes from."""
+    headers = scope["headers"]
+    length, kind = _only(headers, b"content-length"), _only(headers, b"content-type")
+    path: bytes = scope["raw_path"]
+    return (
+        scope["method"] == "POST"
+        and not _all(headers, b"transfer-encoding")
+        and length is not None
+        and length.isdigit()
+        and int(length) <= MOST_BYTES
+        and kind == b"application/x-www-form-urlencoded"
+        and _only(headers, b"origin") is not None
+        and path.endswith(f"/{WORD}".encode())
+        and _has_one_spelling(path)
+    )
+
+
+def _has_one_spelling(path: bytes) -> bool:
     if not path.startswith(b"/") or not path.isascii():
         return False
     parts = [unquote_to_bytes(part) for part in path[1:].split(b"/")]
@@ -153,15 +180,21 @@ async def _refuse(send: Send, status: int, headers: dict[str, str]) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-def _with_protection(send: Send) -> Send:
-    """Add the headers of protection to an answer. A stricter policy of its own for scripts stays."""
+def _with_protection(send: Send, *, controls: bool) -> Send:
+    """Add the headers of protection to an answer. A stricter policy of its own for scripts stays.
+
+    With `controls`, forms may be sent to this server, and browsers say from where, which they do not without
+    a referrer.
+    """
+    policy = POLICY.replace("form-action 'none'", "form-action 'self'") if controls else POLICY
+    held = {**_HEADERS, **({"referrer-policy": "same-origin"} if controls else {})}
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in held.items():
                 headers[name] = value
-            headers.setdefault("content-security-policy", POLICY)
+            headers.setdefault("content-security-policy", policy)
         await send(message)
 
     return sending
@@ -208,6 +241,8 @@ async def serve(
     sessions: Sessions,
     ready: Callable[[str], object],
     until: anyio.Event,
+    *,
+    controls: bool = False,
 ) -> None:
     """Serve the page until the event is set.
 
@@ -218,6 +253,7 @@ async def serve(
         sessions: the token, and the cookies that are accepted.
         ready: called with the address once connections are accepted.
         until: set it to end the server.
+        controls: forms of the page may be sent to runs.
 
     Raises:
         UsageError: the port cannot be used.
@@ -226,7 +262,7 @@ async def serve(
         port = int(bound.getsockname()[1])
         async with task_group() as tasks:
             hosts = authorities([*_HOME, *place.allowed], port)
-            guard = Guard(app, hosts, sessions, port)
+            guard = Guard(app, hosts, sessions, port, controls=controls)
             server = _Server(_config(guard))
 
             async def end() -> None:

@@ -1,4 +1,4 @@
-"""The addresses of the page and the answer to each. None changes anything."""
+"""The addresses of the page and the answer to each. Only `word`, with `--control`, changes anything."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from orchestrator.views.html.environment import style
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.work import changed_files, patch_of
 from orchestrator.views.page import pages
+from orchestrator.views.page.control import WORD, Control
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from orchestrator.views.page.pages import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.runs import Runs, list_stream, run_stream
@@ -51,14 +52,16 @@ class _Page:
 class Site:
     """Answers requests about the runs of a state folder."""
 
-    def __init__(self, runs: Runs, report: ReportOf) -> None:
+    def __init__(self, runs: Runs, report: ReportOf, control: Control | None = None) -> None:
         """Make the site.
 
         Args:
             runs: the runs.
             report: makes the report of the run in a folder, as `sq report` writes it.
+            control: takes words to runs. Without it the site only reads.
         """
         self._runs = runs
+        self._control = control
         self._report = report
 
     def app(self) -> Starlette:
@@ -78,8 +81,9 @@ class Site:
             "/run/{run}/diff/{commit}/{number:int}": self._patch,
             "/run/{run}/report": self._run_report,
         }
+        words = [Route(f"/run/{{run}}/{WORD}", self._word, methods=["POST"])] if self._control else []
         return Starlette(
-            routes=[Route(path, endpoint) for path, endpoint in routes.items()],
+            routes=[*(Route(path, endpoint) for path, endpoint in routes.items()), *words],
             exception_handlers={HTTPException: _error, SqError: _broken},
         )
 
@@ -114,10 +118,15 @@ class Site:
 
         def regions() -> Regions:
             shown = run.regions(page.key, page.render)
-            return {"": tabs, **shown}
+            return {"": tabs + (self._control.form(run) if self._control else ""), **shown}
 
         crumbs = [*_crumbs(run_id, *page.crumbs)]
         return await _html(request, run_id, crumbs, f"/run/{part(run_id)}/stream?{asked}", regions)
+
+    async def _word(self, request: Request) -> Response:
+        if self._control is None:
+            raise HTTPException(_NOT_FOUND)
+        return await self._control.take(request, self._run(request))
 
     async def _stream(self, request: Request) -> Response:
         self._refuse_many()

@@ -15,11 +15,11 @@ from typing import TypeVar
 from orchestrator.views.html.fitting import ReportLimits, clipper, each_text, path_remover
 from orchestrator.views.html.sections import attempt_of, task_part
 from orchestrator.views.models.criteria import criteria_of
-from orchestrator.views.models.decisions import decisions_of
+from orchestrator.views.models.decisions import decisions_of, spec_questions
 from orchestrator.views.models.evidence import CommandFacts, facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.points import attention, findings_by_state
-from orchestrator.views.models.spend import spending
+from orchestrator.views.models.spend import past_run_of, spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import end_of, timeline
@@ -124,6 +124,7 @@ def _seqs(report: ReportContents) -> Iterator[int]:
     yield from (row.seq for row in report.criteria)
     yield from (point.seq for point in report.attention)
     yield from (decision.seq for decision in report.decisions)
+    yield from (one.seq for one in report.spec.questions)
     yield from (row.seq for row in report.findings)
     yield from (fact.seq for fact in report.made)
     for task in report.tasks:
@@ -165,6 +166,8 @@ def _spec(view: RunView) -> Spec:
         spec_lines=tuple(line.rstrip("\r") for line in text.removesuffix("\n").split("\n")),
         issue=view.plan.origin.issue,
         follows=view.plan.origin.follows,
+        is_checked=bool(view.plan.before.check.seq),
+        questions=spec_questions(view),
     )
 
 
@@ -177,6 +180,7 @@ def _times(story: RunFacts) -> Times:
         seconds=(until - clock.started_at).total_seconds() if until and clock.started_at else 0.0,
         processes=1 + story.view.process.resumptions,
         seq=clock.ended_seq if story.view.ended else 0,
+        past=past_run_of(story.view),
     )
 
 

@@ -5,12 +5,13 @@ from datetime import datetime
 
 from orchestrator.views.models.conclusions import RUNS_LATER, FindingRow, Headline, Point
 from orchestrator.views.models.criteria import CriterionRow
-from orchestrator.views.models.decisions import Decision
+from orchestrator.views.models.decisions import Decision, SpecQuestion
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.models.work import TaskPart
 from state.hidden import visible
+from state.records.forecast import PastRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class Spec:
     """The spec. `subject` is its first heading or line, `sha256` the hash of its text as it was read.
 
     `issue` is the one that it came from, as `OWNER/REPO#N`. `follows`: the run whose pull request it serves.
+    `is_checked`: it was read for faults before it was planned. `questions` are those that it raised.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Spec:
     spec_lines: tuple[str, ...]
     issue: str = ""
     follows: str = ""
+    is_checked: bool = False
+    questions: tuple[SpecQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +53,14 @@ class Commits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """When a run was. `until` is the time of its newest event."""
+    """When a run was. `until` is the time of its newest event. `past`: what later forecasts need of it."""
 
     began_at: datetime | None
     until: datetime | None
     seconds: float
     processes: int
     seq: int
+    past: PastRun | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

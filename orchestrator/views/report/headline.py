@@ -52,10 +52,12 @@ def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...
             word=word, sentence=sentence, why=why, exit_code=code, tone=tone, check=check, rehearsal=rehearsal
         )
     outcome = view.ended.outcome
-    if outcome is Outcome.COMPLETE and view.settings and view.settings.dry_run:
+    if outcome is Outcome.COMPLETE and view.settings and (view.settings.dry_run or view.settings.check_only):
+        is_plan = view.settings.dry_run
+        sentence = "a dry run: this is the plan" if is_plan else "the spec was read for faults"
         return Headline(
-            word="Planned only",
-            sentence="a dry run: this is the plan, and nothing was built",
+            word="Planned only" if is_plan else "Checked only",
+            sentence=f"{sentence}, and nothing was built",
             outcome=outcome,
             exit_code=outcome.exit_code,
             tone=Tone.CALM,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator.views.report.contents import DEPENDENCY, Fact
 from orchestrator.views.run.held_settings import held_settings
-from orchestrator.views.words import host_words, package_words
+from orchestrator.views.words import host_words, local_time, package_words
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records.commands import HostUse
@@ -28,13 +28,14 @@ def made_of(events: Iterable[Stored], version: str) -> tuple[Fact, ...]:
     return (
         *_facts(every),
         *_given(every),
+        *_meanwhile(every),
         *_hosts(every),
         *_settings(every),
         Fact(name="report written by", value=f"sq {version}"),
     )
 
 
-def _facts(events: list[Stored]) -> Iterator[Fact]:
+def _facts(events: list[Stored]) -> Iterator[Fact]:  # noqa: C901  one case an event
     for stored in events:
         match stored.event:
             case e.RunStarted() as event:
@@ -55,6 +56,8 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                     yield Fact(name=DEPENDENCY, value=line, seq=stored.seq)
             case e.LimitReached() as event:
                 yield Fact(name="limit reached", value=event.cause, seq=stored.seq)
+            case e.LandingStarted() as event:
+                yield Fact(name="landing", value=event.cause, seq=stored.seq)
             case e.BaselineTaken() as event:
                 for check in event.checks:
                     value = f"`{check.run.command}` ({check.source}): {check.standing}"
@@ -64,6 +67,27 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:
                 )
             case _:
                 pass
+
+
+def _meanwhile(events: list[Stored]) -> Iterator[Fact]:
+    """Yield what people said to the run, and its waits for the end of a limit."""
+    for stored in events:
+        match stored.event:
+            case e.WordSaid() as event:
+                value = f"{event.by} to {event.task_id or 'all'}: {event.text}"
+            case e.PersonAnswered() as event:
+                value = f"{event.by} answered “{event.answer.question}”: {event.answer.text}"
+            case e.RunPaused(by=by):
+                value = f"paused by {by}"
+            case e.RunContinued(by=by):
+                value = f"let go on by {by}"
+            case e.WordRefused() as event:
+                value = f"nothing was done with a word of {event.by}: {event.reason}"
+            case e.CallRetried(resets_at=at) if at:
+                value = f"a limit was waited for until {local_time(at)}"
+            case _:
+                continue
+        yield Fact(name="meanwhile", value=value, seq=stored.seq)
 
 
 def _given(events: list[Stored]) -> Iterator[Fact]:

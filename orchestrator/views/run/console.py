@@ -72,6 +72,8 @@ async def present(
 
 def _lines(view: RunView, stored: Stored, detail: Detail) -> list[str]:
     match detail:
+        case Detail.NONE:
+            return []
         case Detail.END:
             return lines_of(view, stored) if isinstance(stored.event, RunEnded | RunInterrupted) else []
         case Detail.STORY:
@@ -161,7 +163,7 @@ class _Plain:
         say_all(_lines(view, stored, self._detail))
 
     def tell(self, line: str) -> None:
-        if self._detail is not Detail.END:
+        if self._detail not in {Detail.NONE, Detail.END}:
             say(line)
 
 
@@ -218,7 +220,7 @@ def next_notice(quiet_s: float) -> float:
 
 def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
     """The calls and commands that have not ended, with their times, else sq's own activity."""
-    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view)})"
+    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view, now)})"
     return f"no sign for {duration(quiet_s)}, waiting for {waits}"
 
 

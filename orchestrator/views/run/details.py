@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from shlex import quote
 
+from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunState, RunSummary
+from orchestrator.views.models.summary import RunState, RunSummary, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -24,6 +25,7 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
 from state.records.commands import BaselineCheck
+from state.records.questions import Basis
 from state.records.reviews import Finding, FindingState, ReviewIssue
 from state.words import baseline_words, count_words
 
@@ -49,7 +51,10 @@ class TaskDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceDetails:
-    """The results of the project's own commands in a run. `commands`: the newest ones of the merged work."""
+    """The results of the project's own commands in a run. `commands`: the newest ones of the merged work.
+
+    `before` says in lines what was settled before the work: the questions about the spec, forecast, approval.
+    """
 
     baseline: tuple[BaselineCheck, ...]
     baseline_notes: tuple[str, ...]
@@ -58,6 +63,7 @@ class EvidenceDetails:
     unchecked: tuple[str, ...]
     criteria: tuple[CriterionRow, ...]
     commands: tuple[CommandFacts, ...]
+    before: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,7 @@ class RunDetails(EvidenceDetails):
     cost: str
     roles: tuple[RoleSpending, ...]
     next_command: str
+    waiting: tuple[str, ...] = ()
 
 
 def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
@@ -102,11 +109,13 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         unchecked=tuple(unchecked_lines(view)),
         criteria=criteria_of(view),
         commands=facts_of(view),
+        before=tuple(before_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
         confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
+        waiting=tuple(waiting_lines(view)),
     )
 
 
@@ -114,6 +123,8 @@ def detail_lines(details: RunDetails) -> list[str]:
     """A run as lines, for a person who comes back to it."""
     return [
         *_head(details),
+        *details.before,
+        *details.waiting,
         *_task_lines(details.tasks),
         *_criterion_lines(details.criteria),
         *_question_lines(details.questions),
@@ -223,7 +234,8 @@ def _question_lines(questions: tuple[Decision, ...]) -> Iterator[str]:
         yield f"  {asked.task_id}: {asked.question.text}" + (f" [{options}]" if options else "")
         if asked.answer and not asked.parked:
             why = f" ({asked.answer.reason})" if asked.answer.reason else ""
-            yield f"    {asked.model} answers: {asked.answer.text}{why}"
+            who = "a person" if asked.answer.basis is Basis.PERSON else asked.model
+            yield f"    {who} answers: {asked.answer.text}{why}"
         else:
             yield f"    not answered: {asked.problem or 'the answer has not come yet'}"
 

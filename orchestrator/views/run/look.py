@@ -15,8 +15,9 @@ class LookMode(StrEnum):
 
 
 class Detail(StrEnum):
-    """How much of a run is shown: its end, its story, or every event."""
+    """How much of a run is shown: nothing, its end, its story, or every event."""
 
+    NONE = "none"
     END = "end"
     STORY = "story"
     ALL = "all"

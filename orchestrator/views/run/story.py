@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from orchestrator.views.descriptions.before import outlook_of
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
@@ -118,6 +119,7 @@ def ending_lines(view: RunView) -> list[str]:
         *lacking_lines(view),
         *_again(view),
         cost_line(view),
+        *outlook_of(view)[1:],
         *spending_lines(spending_of(view)),
         *filter(None, [duration_line(view)]),
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import money, spending
-from orchestrator.views.models.summary import Group, TaskRow
+from orchestrator.views.models.summary import Group, TaskRow, held_up
 from orchestrator.views.models.tasks import parked_questions, task_rows
 from orchestrator.views.screen import cell
 from orchestrator.views.words import clock
@@ -137,7 +137,7 @@ def _below(story: RunFacts, now: datetime, width: int, follow: Sequence[str]) ->
     time = times(story.view, now)
     if width < _NARROW:
         time = time.partition(",")[0]
-    parts = (time, spending(story.view).in_words, _questions(story.view), *follow)
+    parts = (held_up(story.view, now), time, spending(story.view).in_words, _questions(story.view), *follow)
     for part in filter(None, parts):
         longer = f"{lines[-1]} · {part}" if lines[-1] else part
         if _columns_of(longer) <= width:

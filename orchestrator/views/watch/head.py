@@ -20,6 +20,8 @@ _NEEDS_SHOWN = 2
 _PHASES = {
     Phase.BASELINE: "baseline",
     Phase.ANALYZE: "analyzing",
+    Phase.QUESTIONS: "waiting for answers",
+    Phase.APPROVAL: "waiting for approval",
     Phase.PLAN: "planning",
     Phase.TASKS: "building",
     Phase.FINAL_REVIEW: "final review",

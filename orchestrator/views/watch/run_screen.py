@@ -11,13 +11,15 @@ from orchestrator.views.watch.drawn_run import DrawnRun
 from orchestrator.views.watch.sheet_screens import FindPrompt, Sheet
 from orchestrator.views.watch.side import NAMES
 from orchestrator.views.watch.texts import sheets
+from state.errors import UsageError
+from state.inbox import WordKind, new_word, person, send
 
 _ALONE = 2  # screens: the program's own, and one run's
 _FAR = 100_000  # tasks
 
 
 class RunScreen(DrawnRun):
-    """Follows one run. It reads, and changes nothing."""
+    """Follows one run, and leaves words of the user for it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("j,down", "move(1)", ""),
@@ -34,6 +36,9 @@ class RunScreen(DrawnRun):
         ("t", "timeline", ""),
         ("o", "report", ""),
         ("slash", "find", ""),
+        ("p", "pause", ""),
+        ("s", "say", ""),
+        ("a", "answer", ""),
         ("n", "found(False)", ""),
         ("N", "found(True)", ""),
         ("question_mark", "help", ""),
@@ -158,6 +163,42 @@ class RunScreen(DrawnRun):
                 self._find(word)
 
         self.app.push_screen(FindPrompt(" / "), found)
+
+    def action_pause(self) -> None:
+        """Pause the run, or let it go on."""
+        paused = self.following.newest.story.view.context.people.paused
+        self._speak(WordKind.CONTINUE if paused else WordKind.PAUSE)
+
+    def action_say(self) -> None:
+        """Ask for a word to the chosen task, or to all."""
+        task_id = self.tasks.chosen
+        self._ask(f" say to {task_id or 'all'}: ", WordKind.SAY, task_id)
+
+    def action_answer(self) -> None:
+        """Ask for the answer to a question of the chosen task that waits, or else to the first that waits."""
+        waiting = self.following.newest.story.view.waiting_questions
+        own = [name for name, (ask, _) in waiting.items() if ask.asked.task_id == self.tasks.chosen]
+        if not waiting:
+            self.tell("no question waits for an answer")
+            return
+        name = (own or [*waiting])[0]
+        self._ask(f" {name}, {waiting[name][1].text}: ", WordKind.ANSWER, name)
+
+    def _ask(self, prompt: str, kind: WordKind, about: str) -> None:
+        def typed(text: str | None) -> None:
+            if text:
+                self._speak(kind, text, about)
+
+        self.app.push_screen(FindPrompt(prompt), typed)
+
+    def _speak(self, kind: WordKind, text: str = "", about: str = "") -> None:
+        word = new_word(kind, person("sq watch"), text, about)
+        try:
+            send(self.following.folder, self.following.newest.story.view, word)
+        except UsageError as error:
+            self.tell(str(error))
+        else:
+            self.tell(f"{kind}: left for the run")
 
     def action_found(self, backwards: bool) -> None:
         """Show the next place of the word."""

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import get_args
 
+from state.journal.events.before import *
 from state.journal.events.calls import *
 from state.journal.events.checkout import *
 from state.journal.events.evidence import *
 from state.journal.events.merges import *
+from state.journal.events.people import *
 from state.journal.events.plan import *
 from state.journal.events.questions import *
 from state.journal.events.reviews import *
@@ -17,12 +19,14 @@ from state.journal.events.tasks import *
 Event = (
     RunEvent
     | CallEvent
+    | BeforeEvent
     | PlanEvent
     | EvidenceEvent
     | TaskEvent
     | ReviewEvent
     | MergeEvent
     | QuestionEvent
+    | PeopleEvent
     | CheckoutEvent
 )
 

@@ -16,6 +16,7 @@ class CallStarted:
 
     `planning`: the agent makes a plan and writes nothing. `subject` distinguishes conversations of one role
     about one attempt. `reserved_usd` is its probable cost, `allowed_usd` the most that its session may spend.
+    `words` are the ids of the words of people in the prompt.
     """
 
     call_id: str
@@ -31,6 +32,7 @@ class CallStarted:
     planning: bool = False
     subject: str = ""
     allowed_usd: float = 0.0
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ class CallRetried:
     """A try of a call failed in a way that may pass. After `wait_s` it is tried again.
 
     All other calls wait as long: `wait_s` counts from this event's time. `cost_usd`: of the failed try.
+    `resets_at`: the API named the end of a limit, and the wait ends then, some slack included.
     """
 
     call_id: str
@@ -47,6 +50,7 @@ class CallRetried:
     api_status: int | None = None
     cost_usd: float = 0.0
     usage: Usage = NO_USAGE
+    resets_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +229,9 @@ def call_ended(call_id: str, result: CallResult, *, answer: str = "") -> CallEnd
     )
 
 
-def call_retried(call_id: str, result: CallResult, *, wait_s: float = 0.0) -> CallRetried:
+def call_retried(
+    call_id: str, result: CallResult, *, wait_s: float = 0.0, resets_at: datetime | None = None
+) -> CallRetried:
     """Return the event for a try of a call that is followed by another one after `wait_s` seconds."""
     return CallRetried(
         call_id=call_id,
@@ -235,4 +241,5 @@ def call_retried(call_id: str, result: CallResult, *, wait_s: float = 0.0) -> Ca
         api_status=result.api_status,
         cost_usd=result.cost_usd,
         usage=result.usage,
+        resets_at=resets_at,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from state.journal.events.before import BeforeView
 from state.records.plan import Analysis, Criterion, Plan, Task, TestThatChanges
 
 
@@ -85,6 +86,7 @@ class PlanView:
     """The analysis and the plan: proposed, rejected, accepted. `origin` is that of the spec."""
 
     origin: SpecTaken = field(default_factory=SpecTaken)
+    before: BeforeView = field(default_factory=BeforeView)
     proposed_analysis: Analysis | None = None  # under review
     analysis_rejections: list[AnalysisRejected] = field(default_factory=list)
     analysis: Analysis | None = None

@@ -50,9 +50,9 @@ class QuestionsFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsParked:
-    """A question is left to a person: its subject cannot be undone and the spec does not cover it.
+    """A question is left to a person: its subject cannot be undone, or no agent could answer it.
 
-    `answers` are those that the Developer would have given.
+    `answers` are those that the Developer would have given, if it had any. The task waits.
     """
 
     ask_id: str
@@ -74,6 +74,20 @@ class AskView:
     parked: QuestionsParked | None = None
     at: datetime | None = None
     rejected: set[str] = field(default_factory=set)
+    given: dict[str, Answer] = field(default_factory=dict)  # by people, to questions of a parked call
+
+    @property
+    def for_people(self) -> list[Question]:
+        """The questions of a parked call that only a person may answer."""
+        if self.parked is None:
+            return []
+        covered = {answer.question for answer in self.parked.answers if answer.is_covered}
+        return [question for question in self.asked.questions if question.text not in covered]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a question of it still waits for a person."""
+        return self.answered is None and any(one.text not in self.given for one in self.for_people)
 
     @property
     def held(self) -> tuple[Answer, ...]:

@@ -41,7 +41,8 @@ class RunResumed:
     """Another process took the run up again, with other limits and settings if they were given.
 
     `retry` are tasks that had ended without being merged and are tried again. `verify`, `models`,
-    `questions` and `sandbox_mode` replace those settings from here on. None and empty leave them unchanged.
+    `questions`, `sandbox_mode` and `deadline` ("": none) replace those settings from here on. None and empty
+    leave them unchanged. `kept`: the process before was killed, and `sq run --keep` began this one.
     """
 
     confined: Confinement = field(default_factory=Confinement)
@@ -52,6 +53,8 @@ class RunResumed:
     models: dict[Role, Model] = field(default_factory=dict)
     questions: OnQuestion | None = None
     sandbox_mode: Sandbox | None = None
+    deadline: str | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +66,25 @@ class RunInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitReached:
-    """The run's budget or time is used up. No more requests are sent, and merged work is brought home."""
+    """The run's budget or time is used up. No more requests are sent, and merged work is brought home.
+
+    `late`: its time is over, so nothing more is verified either.
+    """
 
     cause: str
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandingStarted:
+    """The end of the run's time is near: no task is begun, and verified work is merged until `until`.
+
+    `signal`: the signal that asked for it, or "" for a deadline. Such a run is interrupted then.
+    """
+
+    cause: str
+    until: datetime
+    signal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +151,7 @@ RunEvent = (
     | RunResumed
     | RunInterrupted
     | LimitReached
+    | LandingStarted
     | LimitNear
     | RunEnded
     | NoticeSent
@@ -142,6 +162,22 @@ RunEvent = (
 
 
 @dataclass(slots=True)
+class PaceView:
+    """The longest time that each step of this run has taken so far, in seconds; 0 for one not yet seen.
+
+    `begun` are the steps under way. A review counts from the accepted claim, with its commit. `move_s` is
+    what git needs to move the run's branch.
+    """
+
+    begun: dict[str, datetime] = field(default_factory=dict)
+    verify_s: float = 0.0
+    review_s: float = 0.0
+    merge_s: float = 0.0
+    move_s: float = 0.0
+    exchange_s: float = 0.0
+
+
+@dataclass(slots=True)
 class ClockView:
     """When events were stored, and the place of the newest one."""
 
@@ -149,7 +185,9 @@ class ClockView:
     last_at: datetime | None = None
     last_seq: int = 0
     ended_seq: int = 0  # of the newest end of the run, which notices may follow
-    worked_s: float = 0.0  # by all processes of the run together
+    worked_s: float = 0.0  # by all processes of the run together, without waits for a person
+    waits: bool = False  # for a person, before the work
+    pace: PaceView = field(default_factory=PaceView)
 
 
 @dataclass(slots=True)
@@ -163,6 +201,9 @@ class ProcessView:
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise
     limit: str = ""  # which limit of the whole run is reached
+    landing: LandingStarted | None = None
+    is_late: bool = False  # the time is over: nothing more is verified
+    deadline: datetime | None = None  # by the settings of this process
     quiet_until: datetime | None = None  # no request goes to a model before this time
     judge_answers: bool = False  # the judge has answered in this process
     judge_refused: str = ""  # the call in which a judge was refused for good before it had answered any

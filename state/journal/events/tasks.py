@@ -215,6 +215,7 @@ class AttemptView:
 
     session_id: str = ""
     is_open: bool = False
+    waits: str = ""  # the parked call whose answer it waits for
     calls: list[str] = field(default_factory=list)  # of its Worker
     trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end
     errors: list[str] = field(default_factory=list)  # the last error of each iteration, or ""

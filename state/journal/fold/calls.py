@@ -67,13 +67,17 @@ def resume(view: RunView, *, killed: bool) -> None:
 
 
 def reopen_failed(view: RunView) -> None:
-    """Reopen the newest call of each kind if it failed, except answers, judgements and ended tasks."""
+    """Reopen the newest call of each kind if it failed, except answers, judgements and ended tasks.
+
+    A call whose question was parked does not go on: its answer is the next prompt.
+    """
+    parked = {ask.asked.call_id for ask in view.asks.values() if ask.parked}
     newest: dict[tuple[Role, str, int, str], CallView] = {}
     for call in view.calls.values():
         newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call
     for (role, task_id, *_), call in newest.items():
         over = task_id in view.tasks and view.tasks[task_id].stage in ENDED_STAGES
-        if call.failed and ROLES[role].has_session and not over:
+        if call.failed and ROLES[role].has_session and not (over or call.started.call_id in parked):
             call.spent_usd, call.end = call.cost_usd, None
 
 

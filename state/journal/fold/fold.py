@@ -6,29 +6,35 @@ The writer of a run keeps one view current with `apply`. Nouns whose events touc
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.before import DecidedView
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import TaskView
 from state.journal.fold import calls
+from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
-from state.journal.view import RunView
+from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
 from state.words import decision_line
 
 
-def apply(view: RunView, stored: Stored) -> None:
+def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
     """Add one more event to a view."""
     pass_time(view, stored)
     event = stored.event
+    note_pace(view.clock.pace, stored)
     match event:
         case _ if isinstance(event, e.RunEvent):
             _apply_run(view, event, stored)
         case _ if isinstance(event, e.CallEvent):
             calls.apply(view, event, stored)
+        case _ if isinstance(event, e.BeforeEvent):
+            _before(view, event, stored)
         case _ if isinstance(event, e.PlanEvent):
             _plan(view, event)
         case _ if isinstance(event, e.EvidenceEvent):
@@ -41,6 +47,8 @@ def apply(view: RunView, stored: Stored) -> None:
             apply_merge(view, event)
         case _ if isinstance(event, e.QuestionEvent):
             _question(view, event, stored)
+        case _ if isinstance(event, e.PeopleEvent):
+            _people(view, event)
         case _ if isinstance(event, e.CheckoutEvent):
             _checkout(view, event)
         case _:
@@ -81,6 +89,32 @@ def _plan(view: RunView, event: e.PlanEvent) -> None:
             plan.criteria, plan.tests_that_change = event.criteria, event.tests_that_change
             plan.reviewed, plan.suggestions = event.reviewed, event.suggestions
             view.tasks = {task.id: TaskView(task) for task in event.tasks}
+        case _:
+            assert_never(event)
+
+
+def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
+    """Add an event from before the work to the view of its run."""
+    before = view.plan.before
+    match event:
+        case e.AnswersFound():
+            before.check.answers, before.check.answers_at = event, (stored.seq, stored.at)
+            view.context.decisions.extend(f"{one.question} → {one.answer}" for one in event.answers)
+        case e.SpecChecked():
+            before.check.findings, before.check.seq, before.check.at = event.findings, stored.seq, stored.at
+        case e.SpecQuestionsShown():
+            before.check.shown = event
+        case e.SpecQuestionDecided():
+            before.check.decided[event.finding_id] = DecidedView(event, stored.seq, stored.at)
+            view.context.decisions.append(decision_line(spec_answer(before.check, event.finding_id)))
+        case e.PlanGiven():
+            before.plan = event
+        case e.ForecastMade():
+            before.forecast = event.forecast
+        case e.ApprovalAwaited():
+            before.awaited = event
+        case e.PlanApproved():
+            before.approved = event
         case _:
             assert_never(event)
 
@@ -146,9 +180,46 @@ def _question(view: RunView, event: e.QuestionEvent, stored: Stored) -> None:
             view.asks[event.ask_id].failed = event
             view.context.errors.append(f"question: {event.cause}")
         case e.QuestionsParked():
-            view.asks[event.ask_id].parked = event
+            ask = view.asks[event.ask_id]
+            ask.parked = event
+            if (task := view.tasks.get(ask.asked.task_id)) and ask.asked.call_id in task.open.calls:
+                task.open.waits = event.ask_id
         case _:
             assert_never(event)
+
+
+def _people(view: RunView, event: e.PeopleEvent) -> None:
+    """Add an event of a person to the view of its run."""
+    people = view.context.people
+    people.taken.add(event.word_id)
+    match event:
+        case e.WordSaid():
+            people.said.append(event)
+        case e.RunPaused():
+            people.paused = event
+        case e.RunContinued():
+            people.paused = None
+        case e.PersonAnswered():
+            _answered(view, event)
+        case e.WordRefused():
+            pass
+        case _:
+            assert_never(event)
+
+
+def _answered(view: RunView, event: e.PersonAnswered) -> None:
+    """Add a person's answer. When the last question of its call is answered, its task goes on."""
+    ask = view.asks[event.ask_id]
+    ask.given[event.answer.question] = event.answer
+    if ask.is_waiting:
+        return
+    own = {answer.question: answer for answer in (ask.parked.answers if ask.parked else ())} | ask.given
+    answers = tuple(own[question.text] for question in ask.asked.questions if question.text in own)
+    ask.answered = e.QuestionsAnswered(ask_id=event.ask_id, answers=answers, model="")
+    view.context.decisions.extend(map(decision_line, answers))
+    if task := view.tasks.get(ask.asked.task_id):
+        task.open.waits = ""
+    view.checkout.left = view.checkout.kept = None  # the work goes on
 
 
 def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
@@ -186,9 +257,13 @@ def pass_time(view: RunView, stored: Stored) -> None:
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
         view.evidence.commands = {}
-    elif clock.last_at:
+    elif clock.last_at and not clock.waits:
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
+    if isinstance(stored.event, e.ApprovalAwaited | e.SpecQuestionsShown):
+        clock.waits = True
+    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded | e.RunResumed):
+        clock.waits = False
 
 
 def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
@@ -197,12 +272,15 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
         case e.RunStarted():
             view.started, view.clock.started_at = event, stored.at
             view.whole.commit, view.settings = event.base_commit, event.settings
+            view.process.deadline = _deadline(view, stored)
         case e.RunResumed():
             _resumed(view, event, stored)
         case e.RunInterrupted():
             view.process.interrupted_by = event.by
         case e.LimitReached():
-            view.process.limit = event.cause
+            view.process.limit, view.process.is_late = event.cause, event.late
+        case e.LandingStarted():
+            view.process.limit, view.process.landing = event.cause, event
         case e.RunEnded():
             view.ended, view.clock.ended_seq = event, stored.seq
         case e.NoticeSent():
@@ -215,8 +293,20 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             assert_never(event)
 
 
+def _deadline(view: RunView, stored: Stored) -> datetime | None:
+    """Return when the time of the process that began with this event is over, by the settings."""
+    if view.settings is None:
+        return None
+    limits = view.settings.limits
+    found = [datetime.fromisoformat(limits.deadline)] if limits.deadline else []
+    if limits.run_s is not None:
+        found.append(stored.at + timedelta(seconds=max(0.0, limits.run_s - view.clock.worked_s)))
+    return min(found, default=None)
+
+
 def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     calls.resume(view, killed=not (view.process.interrupted_by or view.ended))
+    landed = view.process.landing is not None or view.process.is_late
     view.process = replace(
         view.process,
         resumptions=view.process.resumptions + 1,
@@ -224,6 +314,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         resumed_seq=stored.seq,
         interrupted_by="",
         limit="",
+        landing=None,
+        is_late=False,
         quiet_until=None,
         judge_answers=False,
         judge_refused="",
@@ -237,9 +329,13 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             models={**view.settings.models, **event.models},
             questions=event.questions or view.settings.questions,
             sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
+            limits=view.settings.limits
+            if event.deadline is None
+            else replace(view.settings.limits, deadline=event.deadline),
         )
     reopens = view.ended is not None and (view.ended.resumable or bool(event.retry))
-    if reopens or (view.ended and event.verify):  # with `verify` the finished work is verified again
+    again = view.ended and event.verify  # the finished work is verified again
+    if reopens or landed or again:
         view.checkout.delivered = view.checkout.left = view.checkout.kept = None
     if reopens:
         view.clock.worked_s = 0.0
@@ -248,3 +344,4 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     for task_id in event.retry:
         retry(view.tasks[task_id])
     view.ended = None
+    view.process.deadline = _deadline(view, stored)

@@ -18,6 +18,16 @@ from state.settings.sources import user_file
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
 CALLERS = {
+    "planner/analysis/1": [
+        {
+            "tools": [
+                {
+                    "name": "mcp__sq__report_analysis",
+                    "input": {"project_type": "notes", "spec_findings": []},
+                }
+            ]
+        }
+    ],
     "planner/plan/1": [
         {
             "tools": [

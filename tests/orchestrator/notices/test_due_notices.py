@@ -47,6 +47,7 @@ def kinds(stored, *targets):
     [
         ((ENDED,), [("ended", 1)]),
         ((STUCK, ENDED), [("stuck", 1), ("ended", 2)]),
+        ((e.ApprovalAwaited(until=NOON + timedelta(hours=12)),), [("waiting", 1)]),
         ((ASKED, PARKED), [("parked", 2)]),
         ((e.RunInterrupted(by="SIGTERM"),), [("ended", 1)]),
         ((e.RunInterrupted(by="SIGINT"),), []),
@@ -54,7 +55,17 @@ def kinds(stored, *targets):
         ((waits(900.0),), []),
         ((e.TaskFailed(task_id="a", cause="x"),), []),
     ],
-    ids=["end", "stuck", "parked", "terminated", "Ctrl-C", "long wait", "a wait of 15 minutes", "failed"],
+    ids=[
+        "end",
+        "stuck",
+        "a plan waits for approval",
+        "parked",
+        "terminated",
+        "Ctrl-C",
+        "long wait",
+        "a wait of 15 minutes",
+        "failed",
+    ],
 )
 def test_each_occasion_is_one_notice(events, expected):
     assert kinds(at(*events)) == expected

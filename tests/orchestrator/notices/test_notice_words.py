@@ -145,3 +145,12 @@ def test_while_the_run_goes_on_there_is_no_outcome():
     assert (message.outcome, message.exit_code, message.task_id, message.task_title) == ("", None, "a", "A")
     waiting = Notice(kind=NoticeKind.WAITING, of_seq=4, until=datetime(2026, 1, 31, 15, 0, tzinfo=UTC))
     assert "nothing goes on until 2026-01-31" in message_of(view_of("A"), waiting).text
+
+
+def test_a_plan_that_waits_says_how_to_approve_it_until_that_is_done() -> None:
+    waits, wait = e.ApprovalAwaited(until=NOW), Notice(kind=NoticeKind.WAITING, of_seq=4, until=NOW)
+    message = message_of(view_of("A task", waits), wait)
+    assert "the plan waits for your approval until" in message.needs
+    assert message.command == "sq approve 20260131-120000-abcd"
+    later = message_of(view_of("A task", waits, e.PlanApproved(by="me")), wait)
+    assert later.command == "sq status 20260131-120000-abcd"

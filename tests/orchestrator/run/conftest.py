@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
-from language.scripted import SPEC, Done, Rehearse
+from language.scripted import SPEC, Done, Rehearse, analyzes
 from language.scripted_claude import ScriptedClaude
 
 from agents.session.exchange import OpenTransport
@@ -22,6 +22,7 @@ from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
+from orchestrator.run.ports import Person
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
@@ -59,6 +60,7 @@ def rehearse(
         usage: Mapping[str, int] | None = None,
         open_journal: OpenJournal = Journal,
         transport: OpenTransport | None = claude,
+        person: Person | None = None,
         **asked: Any,
     ) -> Done:
         config = user_file()
@@ -66,7 +68,12 @@ def rehearse(
         review = "" if plan_review else "review_plan = false\n"
         config.write_text(f'[efforts.{effort}]\n{review}power_steering = "{steering}"\n')
         scenario = tmp_path / "scenario.yaml"
-        told = {"scenario": 1, "description": "a test", "usage": dict(usage or {}), "callers": dict(callers)}
+        told = {
+            "scenario": 1,
+            "description": "a test",
+            "usage": dict(usage or {}),
+            "callers": {"planner/analysis/*": [analyzes()], **callers},
+        }
         scenario.write_text(yaml.dump(told, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
         spec_file = asked.pop("spec_at", tmp_path / "spec.md")
         spec_file.write_text(spec)
@@ -74,7 +81,9 @@ def rehearse(
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=transport)
+        surroundings = RunEnvironment(
+            open_journal=open_journal, end_report=FilesAtEnd(), transport=transport, person=person
+        )
         outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys)

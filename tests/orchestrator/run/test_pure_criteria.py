@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agents.roles.planner import read_plan
 from agents.roles.reviewer import parse_review_output
-from orchestrator.run.plan.plan import UNPLACED, place_of, placed
+from orchestrator.run.plan.quotes import UNPLACED, place_of, placed
 from orchestrator.run.review.checked import Named, named_by
 from state.records.plan import Criterion, CriterionKind, Plan
 from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind

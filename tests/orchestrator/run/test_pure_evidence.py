@@ -8,7 +8,7 @@ import pytest
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.facts import computed
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
-from orchestrator.run.plan.plan import lines_not_in
+from orchestrator.run.plan.rules import lines_not_in
 from orchestrator.run.review.revise import rulings_on
 from prompts.marking import line
 from state.records.commands import (
@@ -268,7 +268,7 @@ def test_the_line_that_asks_for_a_changed_test_has_to_stand_in_the_spec() -> Non
 
     def problems(line: str) -> list[str]:
         entry = TestThatChanges(test="test_x", line=line)
-        return lines_not_in(spec, Plan(tasks=(), tests_that_change=(entry,)))
+        return [one.text for one in lines_not_in(spec, Plan(tasks=(), tests_that_change=(entry,)))]
 
     assert problems("add(a, b) rounds to two digits.") == problems("- add(a, b) rounds to two digits.") == []
     assert problems("") == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.plan.plan import problems_of
+from orchestrator.run.plan import rules
 from state.records.plan import Criterion, Plan, Task
 
 
@@ -17,6 +17,10 @@ def task(id_, *needed):
 def plan(*tasks, criteria=None):
     covered = (Criterion(text="it works", task_ids=tuple(each.id for each in tasks)),)
     return Plan(tasks=tasks, criteria=covered if criteria is None else criteria)
+
+
+def problems_of(proposed):
+    return [one.text for one in rules.problems_of(proposed, "# Spec")]
 
 
 def only_problem(proposed):

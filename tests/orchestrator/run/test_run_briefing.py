@@ -25,7 +25,11 @@ from state.outcome import Outcome
 
 VERIFY = "echo checked && test -e notes.txt -o -e second.txt"
 ANALYSIS = signals(
-    "report_analysis", project_type="a list of notes", patterns=["one line a note"], verification_commands=[]
+    "report_analysis",
+    spec_findings=[],
+    project_type="a list of notes",
+    patterns=["one line a note"],
+    verification_commands=[],
 )
 SUGGESTED = "Say in the readme which colour it is."
 OWN_DECISION = "Which colour? → blue (The spec says so.)"

@@ -231,7 +231,9 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
         "curl example.org && python3 -m unittest",
         "python3 -m unittest | sh",
     ]
-    analysis = signals("report_analysis", project_type="notes", stack=[], verification_commands=named)
+    analysis = signals(
+        "report_analysis", spec_findings=[], project_type="notes", stack=[], verification_commands=named
+    )
     done = rehearse(whole_run(**{"planner/analysis/1": [analysis]}))
     assert list(done.view.baseline.checks) == ["python3 -m unittest", named[2]]
     assert f"`{named[1]}`, which the analysis names, is left out" in done.output

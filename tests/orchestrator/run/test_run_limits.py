@@ -194,7 +194,7 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
 ) -> None:
     tasks = ("one", "two", "three")
     callers = {
-        "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
+        "planner/analysis/1": [signals("report_analysis", spec_findings=[], project_type="notes", stack=[])],
         "planner/plan/1": [plans(*tasks)],
         "reviewer/*": [passes()],
         **{f"worker/{task}/1": [writes(f"{task}.txt", "1\n"), completes()] for task in tasks},

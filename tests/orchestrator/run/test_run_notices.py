@@ -62,7 +62,7 @@ def by_command(command: str, *kinds: str) -> str:
     return f"[[notify]]\non = {json.dumps(list(kinds))}\ncommand = {json.dumps(command)}\n"
 
 
-def test_a_parked_question_a_stuck_task_and_the_end_are_told_once_each(
+def test_a_parked_question_and_the_end_are_told_once_each_with_what_answers_it(
     rehearse: Rehearse, repository: Path, home: Path
 ) -> None:
     configure(
@@ -71,12 +71,17 @@ def test_a_parked_question_a_stuck_task_and_the_end_are_told_once_each(
     done = rehearse(PARKS, verify=("true",), settings={"questions": "park"})
     assert done.outcome is Outcome.STUCK
     told = [json.loads(line) for line in (home / "told.jsonl").read_text().splitlines()]
-    assert [one["kind"] for one in told] == ["parked", "stuck", "ended"]
-    assert [one["outcome"] for one in told] == ["", "", "stuck"]
+    assert [one["kind"] for one in told] == ["parked", "ended"]
+    assert [one["outcome"] for one in told] == ["", "stuck"]
     assert told[0]["task_title"] == "Task risky"
-    assert "Which colour" not in json.dumps(told)  # a question is an agent's words
-    assert told[2]["command"] == f"sq decisions {done.folder.name}"
-    assert [sent.ok for sent in done.of(e.NoticeSent)] == [True, True, True]
+    command = f'sq answer {done.folder.name} q1 "…"'
+    assert told[0]["command"] == command
+    assert told[1]["command"] == f"{command}, then sq resume {done.folder.name}"
+    for one in told:
+        assert "Which colour?" in one["text"]
+        assert "1 red" in one["text"]
+        assert "2 blue" in one["text"]
+    assert [sent.ok for sent in done.of(e.NoticeSent)] == [True, True]
     assert "was not sent" not in done.output
 
 

@@ -1,9 +1,11 @@
 """Failures of the API and of processes: what may pass is tried again, what will not ends at once, with its cause."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import yaml
 from language.scripted import (
@@ -15,6 +17,7 @@ from language.scripted import (
     asks,
     completes,
     passes,
+    plans,
     says,
     whole_run,
     writes,
@@ -22,11 +25,18 @@ from language.scripted import (
 from language.scripted import call as tool
 
 from orchestrator.cli.runs.connected import SCENARIO
+from orchestrator.run.asking.retries import persistently, until
 from state.journal import events as e
+from state.journal.events import CallRetried, CallStarted, RunStarted
+from state.journal.events.calls import CallView
+from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.calls import CallEnd
+from state.records.calls import CallEnd, CallResult
+from state.roles import Role
+from state.settings.records import Retries
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
+WINDOWS = {**QUICK, "retries.longest_wait_s": "0.1", "retries.reset_slack_s": "0.2"}
 PLAIN = {"verify": ("true",), "settings": QUICK}
 Resume = Callable[..., Done]
 
@@ -37,6 +47,19 @@ def faulty(reply: dict[str, Any], **misbehave: Any) -> dict[str, Any]:
 
 def requests(done: Done, caller: str) -> int:
     return sum(line.caller == caller for line in done.ledger)
+
+
+def a_run(**more: Any) -> RunStarted:
+    told = dict.fromkeys(
+        ("run_id", "spec_name", "spec_text", "repository", "worktrees", "base_commit", "sq_version"), ""
+    )
+    return RunStarted(**told, base_branch=None, effort="medium", verify=(), rehearsal=None, **more)
+
+
+def a_call() -> CallStarted:
+    return CallStarted(
+        call_id="c", role=Role.WORKER, task_id="", attempt=1, iteration=1, session_id="", model="", prompt=""
+    )
 
 
 def repair(done: Done) -> None:
@@ -139,7 +162,7 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
     assert retried.wait_s >= 1
 
 
-def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_once(
+def test_a_reset_time_that_the_api_names_is_waited_for_told_and_not_more_often_than_was_set(
     rehearse: Rehearse,
 ) -> None:
     callers = whole_run(
@@ -148,10 +171,82 @@ def test_a_reset_time_that_the_api_names_is_waited_for_told_and_waited_for_only_
             "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1)],
         }
     )
-    done = rehearse(callers, verify=("true",), settings={**QUICK, "retries.longest_wait_s": "0.1"})
+    done = rehearse(callers, verify=("true",), settings={**WINDOWS, "retries.resets": "1"})
     assert done.outcome is Outcome.FAILED
     assert len(done.of(e.CallRetried)) == 1
-    assert "again in 1.0 s" in done.output
+    assert "its limit ends and the run waits (reset 1), again in 1.2 s" in done.output
+
+
+def test_three_windows_of_a_plan_in_one_run_are_waited_out_with_slack_and_it_ends_complete(
+    rehearse: Rehearse,
+) -> None:
+    full = {"status": 429, "retry_after": 1, "times": 3}
+    callers = whole_run(
+        **{
+            "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
+            "developer/notes/1": [faulty(answers(BLUE), **full)],
+        }
+    )
+    done = rehearse(callers, verify=("true",), settings={**WINDOWS, "retries.tries": "1"})
+    assert done.outcome is Outcome.COMPLETE
+    waited = [stored for stored in done.stored if isinstance(stored.event, e.CallRetried)]
+    assert len(waited) == 3
+    for stored in waited:
+        assert stored.event.wait_s >= 1.2
+        assert abs((stored.event.resets_at - stored.at).total_seconds() - stored.event.wait_s) < 0.5
+        after = next(
+            one for one in done.stored if one.seq > stored.seq and not isinstance(one.event, e.CallRetried)
+        )
+        assert after.at >= stored.event.resets_at
+    assert len(done.of(e.CallStarted)) == len({one.call_id for one in done.of(e.CallStarted)})
+
+
+def test_a_reset_after_the_deadline_ends_the_run_at_its_limit_with_what_is_merged(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    week = {"status": 429, "retry_after": 600_000}
+    callers = {
+        **whole_run(),
+        "planner/plan/1": [plans("notes", "late", late=["notes"])],
+        "worker/late/1": [asks(COLOUR), writes("late.txt", "x\n"), completes()],
+        "developer/late/1": [faulty(answers(BLUE), **week)],
+        "reviewer/*": [passes()],
+    }
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "deadline": "+1h"})
+    assert done.outcome is Outcome.LIMIT
+    assert "after the run's deadline" in done.view.ended.cause
+    assert done.view.tasks["notes"].merged_commit
+    assert done.view.checkout.kept
+    assert done.of(e.CallRetried) == []
+    repair(done)
+    assert resume(done).outcome is Outcome.COMPLETE
+
+
+async def test_an_expired_login_is_waited_for_until_it_holds_again_and_a_refused_key_is_not() -> None:
+    for credentials, tries in (("cli login", 3), ("api key", 1)):
+        view = RunView(started=a_run(credentials=credentials))
+        made, told = 0, list[CallRetried]()
+
+        async def once(_number: int) -> CallResult:
+            nonlocal made
+            made += 1
+            refused = made < 3
+            return CallResult(
+                end=CallEnd.API_ERROR if refused else CallEnd.COMPLETED, api_status=401 if refused else None
+            )
+
+        view.calls["c"] = CallView(a_call(), datetime.now(UTC), "")
+        result = await persistently(
+            once, call_id="c", view=view, retries=Retries(login_s=0.01, first_wait_s=0.01), record=told.append
+        )
+        assert (made, len(told)) == (tries, tries - 1)
+        assert (result.end is CallEnd.COMPLETED) is (tries == 3)
+
+
+async def test_a_wait_ends_by_the_clock_on_the_wall_however_long_the_machine_slept() -> None:
+    before = anyio.current_time()
+    await until(datetime.now(UTC) - timedelta(hours=1))  # it passed while the machine slept
+    assert anyio.current_time() - before < 1
 
 
 def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:

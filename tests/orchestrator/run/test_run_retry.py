@@ -35,7 +35,7 @@ SILENT = [{"text": "I would rather not."}, {"text": "No."}]
 def callers_of_two(**callers: object) -> dict[str, object]:
     """Two tasks, `second` after `first`."""
     return {
-        "planner/analysis/1": [signals("report_analysis", project_type="notes", stack=[])],
+        "planner/analysis/1": [signals("report_analysis", spec_findings=[], project_type="notes", stack=[])],
         "planner/plan/1": [plans("first", "second", second=["first"])],
         "worker/first/1": [writes("first.txt", "1\n"), completes()],
         "worker/second/1": [writes("second.txt", "2\n"), completes()],

@@ -38,6 +38,10 @@ def data(report: ReportContents, version: str) -> dict[str, Any]:
         "criteria": plain(report.criteria),
         "commands": plain(report.commands),
         "attention": [{**plain(point), "urgency": point.urgency.name.lower()} for point in report.attention],
+        "spec_check": {
+            "checked": report.spec.is_checked,
+            "questions": plain(report.spec.questions),
+        },
         "decisions": plain(report.decisions),
         "findings": plain(report.findings),
         "tasks": [_task(part) for part in plain(report.tasks)],
@@ -78,6 +82,8 @@ def summary(report: ReportContents, version: str) -> dict[str, Any]:
         "standings": {str(standing): count for standing, count in counted(report.criteria).items()},
         "commits": msgspec.to_builtins(commits),
         "cost": _cost(report),
+        "forecast": msgspec.to_builtins(report.spending.forecast),
+        "past": msgspec.to_builtins(report.times.past),
         "time": msgspec.to_builtins(report.timeline.parts),
         "versions": {"report": version, **_versions(report)},
     }

@@ -15,6 +15,7 @@ from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
+from state.journal.view import SPEC
 
 MARKS = {
     "proven": "✅",
@@ -49,6 +50,11 @@ def sections(report: ReportContents) -> list[Section]:
         Section(title="What the spec asks", lines=tuple(criteria_shown(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
         Section(title="Decided without you", lines=tuple(_decisions(report))),
+        *(
+            [Section(title="Questions about the spec", lines=tuple(_questions(report)), folded=True)]
+            if report.spec.is_checked
+            else []
+        ),
         Section(title="What sq ran on the merged work", lines=tuple(_commands(report))),
         *([Section(title="New dependencies", lines=added)] if (added := _dependencies(report)) else []),
         Section(title="Findings of the reviews", lines=tuple(_findings(report)), folded=True),
@@ -162,7 +168,8 @@ def _decisions(report: ReportContents) -> Iterator[str]:
             if one.question.options
             else ""
         )
-        yield f"- {code(one.task_id)} asked {code(one.question.text)}{options}"
+        who = "before the work, about the spec:" if one.task_id == SPEC else f"{code(one.task_id)} asked"
+        yield f"- {who} {code(one.question.text)}{options}"
         if one.answer is None:
             yield f"  - not answered: {code(one.problem)}"
             continue
@@ -176,6 +183,17 @@ def _decisions(report: ReportContents) -> Iterator[str]:
             yield f"  - it quotes {code(one.answer.evidence)}"
         if one.rejected:
             yield "  - the Worker did not accept this answer"
+
+
+def _questions(report: ReportContents) -> Iterator[str]:
+    if not report.spec.questions:
+        yield "The spec was read for faults before it was planned, and none was found."
+    for one in report.spec.questions:
+        found = one.finding
+        yield f"- {found.kind}, {found.place}: {code(found.question)}"
+        yield f"  - why: {code(found.why)}"
+        yield f"  - options: {codes(found.options)}"
+        yield f"  - {code(one.answer)}, decided by {one.by}" if one.by else "  - open"
 
 
 def _commands(report: ReportContents) -> Iterator[str]:
@@ -256,6 +274,7 @@ def _cost(report: ReportContents) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield f"Together {_spent(report)}."
+    yield from (f"\n{line[0].upper()}{line[1:]}." for line in report.spending.outlook)
     if report.timeline.parts:
         yield ""
         yield "| time | of the run's | side by side added up |"

@@ -1,0 +1,1 @@
+"""Commands before the night: the spec questioned, the plan shown and approved."""

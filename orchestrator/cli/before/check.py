@@ -1,0 +1,173 @@
+"""`sq check`: the Planner reads a spec for faults before it is built, and a person answers."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.cli.runs import flags
+from orchestrator.views.screen import say, say_json
+
+if TYPE_CHECKING:
+    from state.journal.view import RunView
+    from state.records.spec_check import SpecAnswer, SpecFinding
+
+
+@click.command("check", short_help="Read a spec for faults before it is built, and answer its questions.")
+@click.option(
+    "--spec",
+    type=click.Path(allow_dash=True),
+    required=True,
+    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
+)
+@click.option("--yes", is_flag=True, help="Answer each question with the recommended option.")
+@flags.settings(effort="NAME", budget="USD", sandbox="", context="FOLDER")
+@options.models
+@click.option(
+    "--rehearse",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Play this scenario instead of asking a model. Claude Code itself is real.",
+)
+@options.state_dir
+@options.json_object
+def command(
+    spec: str,
+    yes: bool,
+    models: dict[str, str],
+    rehearse: Path | None,
+    state_dir: Path | None,
+    as_json: bool,
+    **asked: Any,  # noqa: ANN401  the values of the options, by their names
+) -> int:
+    """Have the Planner read a spec beside the repository, and show each fault as a question with options.
+
+    On a terminal you are asked one after another. Answers go into SPEC.answers.toml beside the spec, which
+    `sq run` reads. The spec itself is never changed. Exit code 0: nothing is open that decides the outcome.
+    3: something is.
+    """
+    from orchestrator.cli.runs.compose import checked
+    from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
+    from orchestrator.cli.runs.specs import taken_over
+    from orchestrator.run.plan.answers import answers_file
+    from orchestrator.views.run.look import Detail, Look, LookMode
+    from state.journal.events import SpecTaken
+    from state.outcome import Outcome
+
+    found = taken_over(spec, options.state_folder_of(state_dir))
+    request = RunRequest(
+        spec=found.file,
+        origin=SpecTaken(issue=found.issue) if found.issue else None,
+        folder=Path.cwd(),
+        flags={**flags.flags_of(asked), **flags.model_flags(models)},
+        before=BeforeWork(check_only=True),
+        rehearse=rehearse.absolute() if rehearse else None,
+        state_dir=state_dir.absolute() if state_dir else None,
+    )
+    look = Look(mode=LookMode.PLAIN, detail=Detail.NONE)
+    given = RunEnvironment(look=look, transport=options.transport(), known=found.known)
+    if not as_json:
+        say(f"reading {found.file.name} for faults, beside the repository…")
+    outcome, view = checked(request, given)
+    if outcome is not Outcome.COMPLETE or not view.plan.before.check.seq:
+        cause = view.ended.cause if view.ended else "the check was interrupted"
+        say(f"sq: the spec could not be checked: {cause or 'the Planner did not report'}", error=True)
+        return outcome.exit_code or Outcome.FAILED.exit_code
+    answers = _answers(view, yes=yes, asks=not as_json and sys.stdin.isatty() and sys.stdout.isatty())
+    file = _written(answers, found.file)
+    still = [one for one in view.plan.before.check.open if not any(each.settles(one) for each in answers)]
+    _show(view, still, answers, str(file or answers_file(found.file)), as_json=as_json, spec=found.file)
+    return Outcome.STUCK.exit_code if any(one.decides for one in still) else 0
+
+
+def _answers(view: "RunView", *, yes: bool, asks: bool) -> "list[SpecAnswer]":
+    """Return the new answers: the recommended ones, or those of the person at the terminal."""
+    from orchestrator.views.descriptions.before import finding_lines
+    from state.records.spec_check import Decider, SpecAnswer
+
+    answers = []
+    for one in view.plan.before.check.open:
+        if yes:
+            answer, by = one.recommended, Decider.RECOMMENDED
+        elif asks:
+            say("", *finding_lines(one))
+            answer, by = _asked(one), Decider.PERSON
+        else:
+            break
+        if answer:
+            answers.append(
+                SpecAnswer(kind=one.kind, quote=one.quote, question=one.question, answer=answer, by=by)
+            )
+    return answers
+
+
+def _asked(finding: "SpecFinding") -> str:
+    """Return a person's answer to one question, "" if it stays open."""
+    from orchestrator.run.plan.spec_check import meant
+
+    while True:
+        given = click.prompt(
+            "a number, or words (empty: leave it open)", default="", show_default=False
+        ).strip()
+        if not given:
+            return ""
+        said = meant(given, [finding])
+        if not isinstance(said, str):
+            return said.answer
+        say(said)
+
+
+def _written(new: "list[SpecAnswer]", spec: Path) -> Path | None:
+    """Write the new answers beside the spec, with those that are there, and return the file if any is new."""
+    from orchestrator.run.plan.answers import all_answers, write_answers
+
+    return write_answers(spec, [*all_answers(spec), *new]) if new else None
+
+
+def _show(
+    view: "RunView",
+    still: "list[SpecFinding]",
+    answers: "list[SpecAnswer]",
+    file: str,
+    *,
+    as_json: bool,
+    spec: Path,
+) -> None:
+    from orchestrator.views.descriptions.before import finding_lines
+
+    check = view.plan.before.check
+    stale = check.answers.stale if check.answers else ()
+    if as_json:
+        rows = [
+            {"finding": one, "answer": next((each.answer for each in answers if each.settles(one)), None)
+             or (given.answer if (given := check.answer_to(one)) else None)}
+            for one in check.findings
+        ]  # fmt: skip
+        open_ids = [one.id for one in still]
+        decides = any(one.decides for one in still)
+        say_json(
+            {
+                "schema": "sq-check/1",
+                "spec": str(spec),
+                "findings": rows,
+                "open": open_ids,
+                "decides_outcome": decides,
+                "stale": stale,
+                "answers": file,
+                "cost_usd": view.cost_usd,
+            }
+        )
+        return
+    for one in stale:
+        say(f"this answer belongs to another version of the spec: {one}")
+    answered = len(check.findings) - len(check.open)
+    if answered:
+        say(f"{answered} question(s) were answered before, in {file}")
+    if still and not answers:
+        say(*(line for one in still for line in ("", *finding_lines(one))), "")
+    if answers:
+        say(f"{len(answers)} answer(s) written to {file}, which sq run reads")
+    heavy = sum(one.decides for one in still)
+    told = f"{len(check.findings)} question(s) about the spec, {len(still)} open"
+    say(f"{told}, {heavy} of them decide the outcome" if still else told)

@@ -1,0 +1,104 @@
+"""The plan of a run as a file for a person: written at its end, never over an edit."""
+
+from pathlib import Path
+from shlex import quote
+
+from orchestrator.run.plan.answers import found_in
+from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text
+from orchestrator.views.words import forecast_lines
+from state.atomic_files import replace_file
+from state.errors import UsageError
+from state.journal.view import RunView
+from state.records.plan import Plan
+from state.records.spec_check import SpecAnswer
+
+
+def refuse_edited(file: Path) -> None:
+    """Refuse to write a plan where somebody has edited one, or where another file is.
+
+    Raises:
+        UsageError: it says what to do.
+    """
+    if is_somebodys(file):
+        raise UsageError(
+            f"--plan-only {file}: there is a file that sq did not write, or that was edited since. Build it "
+            f"with --plan {file}, move it away, or name another one"
+        )
+
+
+def is_somebodys(file: Path) -> bool:
+    """Whether a file is there that is not as sq wrote it."""
+    try:
+        return is_edited(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return False
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def leave_plan(view: RunView, run_id: str) -> str:
+    """Write the plan of a run where it was asked for, and return a sentence on it, or "" without a plan.
+
+    A file that was edited meanwhile stays as it is, and the plan goes beside it.
+    """
+    if not (view.settings and view.settings.plan_to and view.tasks):
+        return ""
+    file, kept = Path(view.settings.plan_to), ""
+    if is_somebodys(file):
+        kept = f"{file} was edited meanwhile and stays as it is. "
+        file = file.with_name(f"{file.stem}-{run_id}{file.suffix}")
+    name = shown(file)
+    replace_file(file, plan_of(view, name).encode(errors="backslashreplace"), sync=False)
+    file.chmod(0o644)
+    spec = shown(Path(view.started.spec_name)) if view.started else "SPEC.md"
+    return f"{kept}plan: {name}. Edit it, then: sq run --spec {spec} --plan {name}"
+
+
+def shown(file: Path) -> str:
+    """Return a path as a command in this folder names it."""
+    here = Path.cwd()
+    return quote(str(file.relative_to(here) if file.is_relative_to(here) else file))
+
+
+def plan_of(view: RunView, file_name: str) -> str:
+    """Return the plan of a run as such a file.
+
+    Raises:
+        UsageError: the run has no plan yet.
+    """
+    if not (view.started and view.tasks):
+        raise UsageError("this run has no plan yet. `sq status` shows where it is")
+    spec = view.started.spec_text
+    plan = Plan(
+        tasks=tuple(task.task for task in view.tasks.values()),
+        criteria=view.plan.criteria,
+        tests_that_change=view.plan.tests_that_change,
+    )
+    contents = PlanContents(
+        plan=plan,
+        reviewed=view.plan.reviewed,
+        suggestions=view.plan.suggestions,
+        decisions=decisions_in(view),
+    )
+    found = view.plan.before.forecast
+    notes = forecast_lines(found) if found else []
+    spec_name = shown(Path(view.started.spec_name))
+    return plan_text(contents, spec, spec_name=spec_name, file_name=file_name, notes=notes)
+
+
+def decisions_in(view: RunView) -> tuple[SpecAnswer, ...]:
+    """Return all answers about the spec that hold in a run, as a file keeps them."""
+    check, spec = view.plan.before.check, view.started.spec_text if view.started else ""
+    decided = (
+        SpecAnswer(
+            kind=one.kind,
+            quote=one.quote,
+            question=one.question,
+            answer=check.decided[one.id].event.answer,
+            by=check.decided[one.id].event.by,
+        )
+        for one in check.findings
+        if one.id in check.decided and one.quote
+    )
+    given = check.answers.answers if check.answers else ()
+    return found_in(Path(), (*given, *decided), spec).answers

@@ -1,0 +1,137 @@
+"""`sq answer`, `sq say`, `sq pause`, `sq continue`: a person's word to a run of this machine."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from orchestrator.cli import options
+from orchestrator.views.screen import say
+from state.errors import UsageError
+from state.paths import StateFolder
+
+if TYPE_CHECKING:
+    from state.inbox import WordKind
+    from state.journal.view import RunView
+
+_QUESTION = re.compile(r"q\d+")
+_MOST = 3  # arguments
+_run = click.argument("run", required=False, shell_complete=options.complete_runs)
+_words = click.argument("words", nargs=-1, required=True)
+
+
+@click.command("answer", short_help="Answer a question that a run left to a person.")
+@_words
+@options.state_dir
+def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
+    """Answer a parked question: sq answer [RUN] [QUESTION] "…" (default: the newest run, its only question).
+
+    QUESTION is a name such as q1. `sq status RUN` shows those that wait. The answer is an option's number or
+    label, or your own words. A run that has ended keeps it, and `sq resume` uses it.
+    """
+    from state.inbox import WordKind
+
+    *named, text = _at_most(words, "answer [RUN] [QUESTION]")
+    asked = [one for one in named if _QUESTION.fullmatch(one)]
+    runs = [one for one in named if one not in asked]
+    folder = options.run_folder_of(runs[0] if runs else None, state_dir)
+    view = _view(folder)
+    waiting = list(view.waiting_questions)
+    if not asked and len(waiting) > 1:
+        lines = "; ".join(f"{name}: {view.waiting_questions[name][1].text}" for name in waiting)
+        raise UsageError(f"several questions of {folder.name} wait, so name one: {lines}")
+    about = asked[0] if asked else "".join(waiting)
+    return _leave(folder, view, WordKind.ANSWER, text, about, f"{about} of run {folder.name} is answered")
+
+
+@click.command("say", short_help="Add a word to the next prompt of a run or a task.")
+@_words
+@options.state_dir
+def say_word(words: tuple[str, ...], state_dir: Path | None) -> int:
+    """Add a word to the next prompt: sq say [RUN] [TASK] "…" (default: the newest run, all its tasks).
+
+    The exchange under way ends first. Each session of the task reads the word once, its reviewers too.
+    """
+    from state.inbox import WordKind
+
+    *named, text = _at_most(words, "say [RUN] [TASK]")
+    folder, task = _run_and_task(named, state_dir)
+    whom = f"task {task}" if task else "all tasks"
+    done = f"the next prompt of {whom} in {folder.name} has it"
+    return _leave(folder, _view(folder), WordKind.SAY, text, task, done)
+
+
+@click.command("pause", short_help="Hold a run before its next exchange with a model.")
+@_run
+@options.state_dir
+def pause(run: str | None, state_dir: Path | None) -> int:
+    """Hold RUN (default: the newest) before its next exchange. The exchange under way ends first."""
+    from state.inbox import WordKind
+
+    folder = options.run_folder_of(run, state_dir)
+    name = folder.name.rpartition("-")[2]
+    done = f"run {folder.name} is held before its next exchange. Go on with: sq continue {name}"
+    return _leave(folder, _view(folder), WordKind.PAUSE, "", "", done)
+
+
+@click.command("continue", short_help="Let a paused run go on.")
+@_run
+@options.state_dir
+def go_on(run: str | None, state_dir: Path | None) -> int:
+    """Let RUN (default: the newest) go on after a pause."""
+    from state.inbox import WordKind
+
+    folder = options.run_folder_of(run, state_dir)
+    done = f"run {folder.name} goes on"
+    return _leave(folder, _view(folder), WordKind.CONTINUE, "", "", done)
+
+
+def _at_most(words: tuple[str, ...], usage: str) -> tuple[str, ...]:
+    if len(words) > _MOST:
+        raise UsageError(
+            f'{len(words)} arguments, and {_MOST} are the most: sq {usage} "…", the words in quotes'
+        )
+    return words
+
+
+def _run_and_task(named: list[str], state_dir: Path | None) -> tuple[Path, str]:
+    """Return the run's folder and the task. One name alone is a task of the newest run, or else a run."""
+    if len(named) == 2:  # noqa: PLR2004  both
+        return options.run_folder_of(named[0], state_dir), named[1]
+    newest = options.run_folder_of(None, state_dir)
+    if not named:
+        return newest, ""
+    if named[0] in (tasks := _view(newest).tasks):
+        return newest, named[0]
+    try:
+        return StateFolder(options.state_folder_of(state_dir)).find(named[0]), ""
+    except UsageError:
+        known = ", ".join(tasks) or "none yet"
+        raise UsageError(
+            f"{named[0]} is neither a run nor a task of the newest run (tasks: {known})"
+        ) from None
+
+
+def _view(folder: Path) -> "RunView":
+    from state.journal.fold.fold import fold
+    from state.journal.store import JournalReader
+
+    with JournalReader(folder) as journal:
+        return fold(journal.read_for_views())
+
+
+def _leave(folder: Path, view: "RunView", kind: "WordKind", text: str, about: str, done: str) -> int:
+    """Leave a word for a run, and say what comes of it.
+
+    Raises:
+        UsageError: the run can do nothing with it.
+    """
+    from state.inbox import new_word, person, send
+    from state.journal.store import is_active
+
+    send(folder, view, new_word(kind, person(f"sq {kind}"), text, about))
+    if view.ended or not is_active(folder):
+        done = f"nobody works on the run now: it is kept, and `sq resume {folder.name}` uses it"
+    say(done)
+    return 0

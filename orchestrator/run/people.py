@@ -1,0 +1,68 @@
+"""Words of people while a run goes on: read from its inbox, recorded, and then removed there."""
+
+import anyio
+
+from orchestrator.run.record import Run
+from state.inbox import Word, WordKind, left_in, problem_of, remove
+from state.journal.events import Event, PersonAnswered, RunContinued, RunPaused, WordRefused, WordSaid
+from state.records.questions import Answer, Basis, Confidence, Question, label_meant
+
+_LOOK_S = 0.2
+
+
+async def hear_people(run: Run) -> None:
+    """Take the words of people as they come. Ends by cancellation, or with the run.
+
+    Raises:
+        JournalError: nothing can be recorded any more. The word stays for the next process.
+    """
+    while run.view.ended is None:
+        take_words(run)
+        await anyio.sleep(_LOOK_S)
+
+
+def take_words(run: Run) -> None:
+    """Record each word that is left for the run, once, and remove it.
+
+    Raises:
+        JournalError: as `hear_people`.
+    """
+    for word in left_in(run.folder):
+        if word.word_id not in run.view.context.people.taken:
+            run.record(_event(run, word))
+        remove(run.folder, word)
+
+
+def _event(run: Run, word: Word) -> Event:
+    about = {"word_id": word.word_id, "by": word.by}
+    if problem := problem_of(run.view, word):
+        return WordRefused(text=word.text, reason=problem, **about)
+    match word.kind:
+        case WordKind.SAY:
+            return WordSaid(text=word.text, task_id=word.about, **about)
+        case WordKind.PAUSE:
+            return RunPaused(**about)
+        case WordKind.CONTINUE:
+            return RunContinued(**about)
+        case WordKind.ANSWER:
+            ask, question = run.view.waiting_questions[word.about]
+            return PersonAnswered(ask_id=ask.asked.ask_id, answer=_answer(question, word), **about)
+
+
+def _answer(question: Question, word: Word) -> Answer:
+    """Return a person's answer: an option by its number or its label, or the words themselves."""
+    labels = [option.label for option in question.options]
+    if word.text.isdecimal() and 0 < int(word.text) <= len(labels):
+        chosen: str | None = labels[int(word.text) - 1]
+    else:
+        chosen = label_meant(word.text, question.options)
+    return Answer(
+        question=question.text,
+        labels=(chosen,) if chosen else (),
+        free_text="" if chosen else word.text,
+        reason=f"answered by {word.by}",
+        basis=Basis.PERSON,
+        reversible=False,
+        confidence=Confidence.HIGH,
+        beside_options=bool(labels) and not chosen,
+    )

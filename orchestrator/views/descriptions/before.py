@@ -1,0 +1,105 @@
+"""What happens before the work, in words: the questions about the spec, the forecast, the approval."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quote, Tone, Words
+from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
+from state.journal import events as e
+from state.journal.view import RunView
+from state.records.spec_check import SpecFinding
+
+
+def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
+    """Return the words of an event from before the work."""
+    run_id = view.started.run_id if view.started else ""
+    match event:
+        case e.AnswersFound():
+            return _answers(event)
+        case e.SpecChecked():
+            return _checked(view, event)
+        case e.SpecQuestionsShown():
+            text = (
+                "type the number of a question and then that of an option, or words, as in `1 2`. An empty "
+                f"line, or waiting until {event.until.astimezone():%H:%M:%S}, takes the recommended options"
+            )
+            return [Words(kind="spec check", text=text, tone=Tone.WARN)]
+        case e.SpecQuestionDecided():
+            found = next(one for one in view.plan.before.check.findings if one.id == event.finding_id)
+            text = f"{event.finding_id} decided by {DECIDERS[event.by]}"
+            quote = Quote(who=PLANNER, texts=(f"{found.question} → {event.answer}",))
+            return [Words(kind="spec check", subject="spec", text=text, quotes=(quote,))]
+        case e.PlanGiven():
+            text = f"{len(event.tasks)} task(s) by {event.file}: no Planner is asked"
+            return [Words(kind="plan", subject="plan", text=text)]
+        case e.ForecastMade():
+            return [Words(kind="forecast", text=line) for line in forecast_lines(event.forecast)]
+        case e.ApprovalAwaited():
+            until = f"{event.until.astimezone():%Y-%m-%d %H:%M}"
+            text = f"until {until} the plan waits for you: sq plan {run_id}, then sq approve {run_id}"
+            return [Words(kind="approval", text=text, tone=Tone.WARN)]
+        case e.PlanApproved():
+            return [Words(kind="approval", text=f"the plan was approved by {event.by}", tone=Tone.GOOD)]
+        case _:
+            assert_never(event)
+
+
+def _answers(event: e.AnswersFound) -> list[Words]:
+    text = f"{len(event.answers)} answer(s) read from {event.file}"
+    found = [Words(kind="spec check", subject="spec", text=text)]
+    if event.stale:
+        stale = _below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
+        text = f"{len(event.stale)} answer(s) in {event.file} belong to another version of the spec"
+        found.append(Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=stale))
+    return found
+
+
+def _checked(view: RunView, event: e.SpecChecked) -> list[Words]:
+    if not event.findings:
+        return [Words(kind="spec check", subject="spec", text="read for faults, none was found")]
+    new = [one for one in event.findings if view.plan.before.check.answer_to(one) is None]
+    before = len(event.findings) - len(new)
+    answered = f", {before} of them answered already" if before else ""
+    text = f"{len(event.findings)} question(s) before the work{answered}"
+    lines = [line for one in new for line in finding_lines(one)]
+    return [
+        Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=_below(PLANNER, lines))
+    ]
+
+
+def finding_lines(finding: SpecFinding) -> list[str]:
+    """Return a question about the spec in lines, with its options."""
+    weight = "" if finding.decides else ", any answer will do"
+    return [
+        f"{finding.id} ({finding.kind}, {finding.place}{weight}): {finding.question}",
+        f"    the spec: {finding.quote}",
+        f"    why: {finding.why}",
+        *(f"    {line}" for line in listed_options(finding.options, finding.recommended)),
+    ]
+
+
+def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
+    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
+
+
+def outlook_of(view: RunView) -> list[str]:
+    """Return the newest forecast of a run, and after its end how that compares, in lines."""
+    settings = view.settings
+    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
+    return outlook_lines(view.plan.before.forecast, spent)
+
+
+def before_lines(view: RunView) -> list[str]:
+    """Return in lines what a run has settled before its work, and what is open of it."""
+    before, run_id = view.plan.before, view.started.run_id if view.started else ""
+    lines = outlook_of(view)
+    if before.check.seq:
+        decided = len(before.check.findings) - len(before.check.open)
+        lines.append(f"questions about the spec: {len(before.check.findings)}, decided: {decided}")
+        lines += [line for one in before.check.open for line in finding_lines(one)]
+    if before.approved:
+        lines.append(f"the plan was approved by {before.approved.by}")
+    elif before.awaited and view.ended is None:
+        lines.append(f"the plan waits for you: sq plan {run_id}, then sq approve {run_id}")
+    return lines

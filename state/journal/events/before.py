@@ -1,0 +1,128 @@
+"""Events before the work: the spec questioned, a plan that a person gave, the forecast, the approval."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from state.records.forecast import Forecast
+from state.records.plan import Criterion, Task, TestThatChanges
+from state.records.spec_check import Decider, SpecAnswer, SpecFinding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersFound:
+    """Answers from `file`, beside the spec or in a plan. `stale` are questions whose line is gone from it."""
+
+    file: str
+    answers: tuple[SpecAnswer, ...]
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecChecked:
+    """The Planner read the spec for faults before it was planned, in its call about the analysis."""
+
+    findings: tuple[SpecFinding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecQuestionsShown:
+    """The open questions about the spec are shown on a terminal. sq waits for answers until this time."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecQuestionDecided:
+    """A question about the spec was decided before the work: by a person, or by the recommended option."""
+
+    finding_id: str
+    answer: str
+    by: Decider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanGiven:
+    """A person gave the plan as a file. `reviewed` and `suggestions` are those of its file."""
+
+    file: str
+    tasks: tuple[Task, ...]
+    criteria: tuple[Criterion, ...]
+    tests_that_change: tuple[TestThatChanges, ...] = ()
+    reviewed: bool = False
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastMade:
+    """What the run will probably cost. The newest one counts."""
+
+    forecast: Forecast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalAwaited:
+    """The plan is there, and nothing is built until `sq approve`, or until this time, which ends the run."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanApproved:
+    """A person approved the plan with `sq approve`. `by` is their name on this machine."""
+
+    by: str
+
+
+BeforeEvent = (
+    AnswersFound
+    | SpecChecked
+    | SpecQuestionsShown
+    | SpecQuestionDecided
+    | PlanGiven
+    | ForecastMade
+    | ApprovalAwaited
+    | PlanApproved
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedView:
+    """A decision about the spec, with its place in the journal and its time."""
+
+    event: SpecQuestionDecided
+    seq: int
+    at: datetime
+
+
+@dataclass(slots=True)
+class SpecCheckView:
+    """The questions about the spec and their answers. `seq`: the place of the check, 0 before it."""
+
+    findings: tuple[SpecFinding, ...] = ()
+    answers: AnswersFound | None = None
+    answers_at: tuple[int, datetime] | None = None  # their place in the journal, and its time
+    shown: SpecQuestionsShown | None = None
+    decided: dict[str, DecidedView] = field(default_factory=dict)  # by finding
+    seq: int = 0
+    at: datetime | None = None
+
+    def answer_to(self, finding: SpecFinding) -> SpecAnswer | None:
+        """Return the answer of the file to a finding, if it has one."""
+        given = self.answers.answers if self.answers else ()
+        return next((one for one in given if one.settles(finding)), None)
+
+    @property
+    def open(self) -> list[SpecFinding]:
+        """The findings that nobody has decided."""
+        return [one for one in self.findings if one.id not in self.decided and not self.answer_to(one)]
+
+
+@dataclass(slots=True)
+class BeforeView:
+    """All that is settled before the work. `plan` is that of a person, in place of a Planner's."""
+
+    check: SpecCheckView = field(default_factory=SpecCheckView)
+    plan: PlanGiven | None = None
+    forecast: Forecast | None = None
+    awaited: ApprovalAwaited | None = None
+    approved: PlanApproved | None = None

@@ -1,0 +1,41 @@
+"""How long the steps of this run take, as far as it has seen them: what landing needs to begin in time."""
+
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.events.run import PaceView
+
+
+def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901  one case an event
+    """Add the time of one more event, of which the longest of each step counts, in seconds."""
+    begun, at = pace.begun, stored.at
+
+    def took(step: str) -> float:
+        since = begun.pop(step, None)
+        return (at - since).total_seconds() if since else 0.0
+
+    match stored.event:
+        case e.RunResumed():
+            begun.clear()  # the time between two processes belongs to no step
+        case e.BaselineTaken(checks=checks):
+            pace.verify_s = max(pace.verify_s, sum(check.run.seconds for check in checks))
+        case e.VerificationStarted(task_id=task_id):
+            begun[f"verify {task_id}"] = at
+        case e.VerificationFinished(task_id=task_id):
+            pace.verify_s = max(pace.verify_s, took(f"verify {task_id}"))
+        case e.CompletionAccepted(task_id=task_id):
+            begun[f"review {task_id}"] = at
+        case e.ReviewRecorded(task_id=task_id) if task_id:
+            pace.review_s = max(pace.review_s, took(f"review {task_id}"))
+        case e.MergeStarted(task_id=task_id):
+            begun[f"merge {task_id}"] = at
+        case e.MergeBuilt(task_id=task_id):
+            begun[f"move {task_id}"] = at
+        case e.TaskMerged(task_id=task_id):
+            pace.merge_s = max(pace.merge_s, took(f"merge {task_id}"))
+            pace.move_s = max(pace.move_s, took(f"move {task_id}"))
+        case e.CallStarted(call_id=call_id):
+            begun[call_id] = at
+        case e.CallEnded(call_id=call_id):
+            pace.exchange_s = max(pace.exchange_s, took(call_id))
+        case _:
+            pass

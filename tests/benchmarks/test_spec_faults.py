@@ -1,0 +1,49 @@
+"""The benchmark of faulty specs: its data, and its scores."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from benchmarks.spec_faults.__main__ import scripted
+from benchmarks.spec_faults.cases import CaseScore, all_cases, figures_of
+from state.records.spec_check import FaultKind
+
+CASES = {case.name: case for case in all_cases()}
+
+
+def test_each_kind_is_planted_twice_and_specs_are_of_one_length() -> None:
+    faulty = [case for case in CASES.values() if case.faults]
+    good = [case for case in CASES.values() if not case.faults]
+    planted = Counter(fault.kind for case in faulty for fault in case.faults)
+    assert {*planted} == {*FaultKind}
+    assert min(planted.values()) >= 2
+    assert (len(faulty) >= 16, len(good)) == (True, 8)
+    words = [len(case.spec.split()) for case in CASES.values()]
+    assert max(words) < 1.6 * min(words)
+
+
+def test_only_a_finding_at_the_lines_and_of_a_plausible_kind_counts() -> None:
+    scores = [CaseScore(case=CASES[name], findings=tuple(found)) for name, found in scripted(CASES).items()]
+    assert [len(one.found) for one in scores] == [1, 0, 0, 0]
+    figures = figures_of(scores)
+    assert figures["found_share"] == pytest.approx(1 / 3)
+    assert (figures["alarms_on_good_specs"], figures["most_alarms_on_a_good_spec"]) == (1, 1)
+    assert figures["other_findings"] == 2
+
+
+def test_a_spec_that_could_not_be_checked_counts_as_nothing_found() -> None:
+    figures = figures_of([CaseScore(case=CASES["coupon"], error="no credentials")])
+    assert (figures["found"], figures["planted"], figures["not_checked"]) == (0, 1, 1)
+
+
+@pytest.mark.late
+@pytest.mark.timeout(240)
+def test_the_quick_form_runs_sq_check_and_scores_what_it_says() -> None:
+    command = [sys.executable, "-m", "benchmarks.spec_faults", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert (figures["planted"], figures["found"], figures["not_checked"]) == (3, 1, 0)

@@ -1,0 +1,219 @@
+"""A deadline and SIGTERM: verified work is merged and handed over in time, nothing unverified is, and the run goes on later."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from language.played_sq import PLAYED_SQ
+from language.scripted import (
+    SPEC,
+    Done,
+    Rehearse,
+    analyzes,
+    call,
+    completes,
+    passes,
+    plans,
+    reviewer,
+    says,
+    worker,
+    writes,
+)
+
+from orchestrator.run.landing import hand_over_s, landing_s
+from state.errors import UsageError
+from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.events.tasks import Stage
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.outcome import Outcome
+from state.paths import StateFolder
+from state.settings.sources import user_file
+
+Resume = Callable[..., Done]
+Shell = Callable[..., str]
+ONCE = "test -e done || { touch done; exec python3 -c 'import time; time.sleep(60)'; }"
+
+
+def in_seconds(seconds: float) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
+
+
+def later(seconds: float) -> dict[str, Any]:
+    """The model's answer comes after so many seconds."""
+    return {"hang": "before-headers", "seconds": seconds}
+
+
+def long_and_short() -> dict[str, Any]:
+    """Two tasks side by side: `short` is merged at once, `long` sleeps for a minute in its first process."""
+    return {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("short", "long")],
+        **worker("short", 1, writes("short.txt", "1\n"), completes()),
+        **worker("long", 1, says(call("Bash", command=ONCE)), writes("long.txt", "1\n"), completes()),
+        **reviewer("*", 1, passes()),
+        "reviewer/*": [passes()],
+    }
+
+
+@pytest.mark.late
+def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_later(
+    rehearse: Rehearse, resume: Resume, repository: Path, shell: Shell
+) -> None:
+    at = in_seconds(25)
+    done = rehearse(long_and_short(), verify=("true",), settings={"deadline": at})
+    ended = datetime.now(UTC)
+    assert done.outcome is Outcome.LIMIT
+    assert (
+        f"the deadline {datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" in done.view.ended.cause
+    )
+    assert ended <= datetime.fromisoformat(at) + timedelta(seconds=5)
+    assert done.of(e.LandingStarted)
+    assert done.view.tasks["short"].stage is Stage.MERGED
+    assert done.view.tasks["long"].stage is Stage.BUILDING
+    [kept] = [stored for stored in done.stored if isinstance(stored.event, e.WorkKept)]
+    assert kept.at < datetime.fromisoformat(at)
+    assert shell(repository, "git", "ls-tree", "--name-only", kept.event.branch).split() == ["short.txt"]
+    assert "landing" in done.output
+
+    again = resume(done)  # the deadline has passed and still holds: nothing is asked
+    assert again.outcome is Outcome.LIMIT
+    assert len(again.of(e.CallStarted)) == len(done.of(e.CallStarted))
+    with pytest.raises(UsageError, match="has passed"):
+        resume(done, deadline="2020-01-01T00:00")
+    last = resume(done, deadline="+1h")
+    assert last.outcome is Outcome.COMPLETE
+    assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
+
+
+@pytest.mark.late
+def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
+    rehearse: Rehearse,
+) -> None:
+    callers = {
+        **long_and_short(),
+        "planner/analysis/1": [{**analyzes(), "misbehave": later(9)}],
+        "reviewer/short/1": [{**passes(), "misbehave": later(9)}],
+    }
+    done = rehearse(callers, verify=("true",), settings={"deadline": in_seconds(30)})
+    assert done.outcome is Outcome.LIMIT
+    [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
+    assert done.view.tasks["short"].stage is Stage.MERGED
+    assert done.view.tasks["long"].stage is Stage.BUILDING
+    begun = [
+        s.event.call_id for s in done.stored if isinstance(s.event, e.CallStarted) and s.seq > landing.seq
+    ]
+    assert {done.view.calls[id_].started.task_id for id_ in begun} <= {"short"}
+
+
+@pytest.mark.late
+def test_landing_begins_as_early_as_steps_took_so_far(rehearse: Rehearse) -> None:
+    done = rehearse(long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)})
+    [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
+    before = fold(stored for stored in done.stored if stored.seq < landing.seq)
+    assert before.clock.pace.verify_s >= 0.3
+    assert (
+        landing_s(before) >= hand_over_s(before) + before.clock.pace.verify_s
+    )  # `long` may still be accepted
+    left = (landing.event.until - landing.at).total_seconds()
+    assert left <= landing_s(before)
+
+
+def test_a_deadline_that_is_no_time_is_refused_with_what_fits(rehearse: Rehearse) -> None:
+    with pytest.raises(UsageError, match=r"--deadline.*needs a time"):
+        rehearse(long_and_short(), settings={"deadline": "soon"})
+
+
+@pytest.fixture
+def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start a played run of `sq` as a process of its own session."""
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\npower_steering = "none"\nreview_plan = false\n')
+
+    def start(callers: dict[str, Any], *arguments: str) -> subprocess.Popen[str]:
+        scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
+        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a test", "callers": callers}))
+        spec.write_text(SPEC)
+        command = [*PLAYED_SQ, "run", "--spec", str(spec), "--plain", "--rehearse", str(scenario)]
+        return subprocess.Popen(
+            [*command, "--verify", "true", *arguments],
+            cwd=repository,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    return start
+
+
+def until(repository: Path, holds: Callable[[list[Stored]], bool]) -> list[Stored]:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        time.sleep(0.05)
+        try:
+            with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+                if holds(found := journal.read()):
+                    return found
+        except UsageError:
+            continue
+    raise AssertionError("it never came")
+
+
+def test_sigterm_lets_verified_work_be_merged_within_its_grace_and_ends_with_130(
+    started: Callable[..., subprocess.Popen[str]], repository: Path, shell: Shell
+) -> None:
+    process = started({**long_and_short(), "reviewer/short/1": [{**passes(), "misbehave": later(2)}]})
+    until(repository, lambda found: any(isinstance(one.event, e.TaskCommitted) for one in found))
+    began = time.monotonic()
+    os.kill(process.pid, signal.SIGTERM)
+    output, _ = process.communicate(timeout=40)
+    assert process.returncode == 130, output
+    assert time.monotonic() - began < 30
+    with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+        view = fold(journal.read())
+    assert view.ended is None
+    assert view.process.interrupted_by == "SIGTERM"
+    assert view.tasks["short"].stage is Stage.MERGED
+    assert view.checkout.kept
+    assert shell(repository, "git", "ls-tree", "--name-only", view.checkout.kept.branch) == "short.txt"
+    resumed = subprocess.run(
+        [*PLAYED_SQ, "resume", "--plain"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["its grace is over", "a second signal"])
+def test_a_landing_that_takes_too_long_ends_with_130_too(
+    started: Callable[..., subprocess.Popen[str]],
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    again: bool,
+) -> None:
+    monkeypatch.setenv("SQ_LIMITS_GRACE_S", "30" if again else "3")
+    process = started({**long_and_short(), "reviewer/short/1": [{**passes(), "misbehave": later(60)}]})
+    until(repository, lambda found: any(isinstance(one.event, e.TaskCommitted) for one in found))
+    began = time.monotonic()
+    os.kill(process.pid, signal.SIGTERM)
+    if again:
+        until(repository, lambda found: any(isinstance(one.event, e.LandingStarted) for one in found))
+        os.kill(process.pid, signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 130, output
+    assert time.monotonic() - began < 15
+    with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+        assert fold(journal.read()).tasks["short"].stage is Stage.COMMITTED

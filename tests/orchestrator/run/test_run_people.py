@@ -1,0 +1,300 @@
+"""People speak to a run while it goes on: words, pauses, answers to parked questions. Each is heard once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from language.large_runs import RUN_ID, twelve_tasks, write
+from language.scripted import (
+    Done,
+    Rehearse,
+    analyzes,
+    answer,
+    answers,
+    asks,
+    completes,
+    passes,
+    plans,
+    question,
+    whole_run,
+    worker,
+    writes,
+)
+
+from orchestrator.cli.main import cli
+from state.errors import UsageError
+from state.inbox import Word, WordKind, leave, left_in, new_word
+from state.journal import events as e
+from state.journal.events.tasks import Stage
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.journal.view import RunView
+from state.outcome import Outcome
+from state.paths import StateFolder
+from state.roles import Role
+
+Resume = Callable[..., Done]
+DROP = question("May I drop the table?", "yes", "no")
+WOULD = answers(answer("May I drop the table?", "no", reversible=False, basis="judgement"))
+PARK = {"settings": {"questions": "park"}, "verify": ("true",)}
+
+
+def later(seconds: float) -> dict[str, Any]:
+    """The model's answer comes after so many seconds."""
+    return {"hang": "before-headers", "seconds": seconds}
+
+
+@pytest.fixture
+def sq(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.chdir(repository)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, list(arguments))
+
+    return run
+
+
+def view_of(repository: Path) -> RunView | None:
+    try:
+        with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
+            return fold(journal.read())
+    except UsageError:
+        return None
+
+
+@contextmanager
+def meanwhile(
+    repository: Path, *acts: tuple[Callable[[RunView], bool], Callable[[], Result]]
+) -> Iterator[list[Result]]:
+    """Beside the run, do each act as soon as its condition holds."""
+    results: list[Result] = []
+
+    def do() -> None:
+        deadline = time.monotonic() + 60
+        for holds, act in acts:
+            while time.monotonic() < deadline:
+                view = view_of(repository)
+                if view and holds(view):
+                    results.append(act())
+                    break
+                time.sleep(0.05)
+
+    beside = threading.Thread(target=do)
+    beside.start()
+    yield results
+    beside.join()
+
+
+def asked_once(view: RunView, role: Role, task: str = "") -> bool:
+    return any(one.started.role is role and task in {"", one.started.task_id} for one in view.calls.values())
+
+
+def prompts_of(done: Done, role: Role) -> list[str]:
+    return [one.prompt for one in done.of(e.CallStarted) if one.role is role]
+
+
+def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_waits_for_it(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
+) -> None:
+    slow = {**writes("notes.txt", "A line.\n"), "misbehave": later(2)}
+    callers = whole_run(**{"worker/notes/1": [slow, completes(), completes()]})
+    speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
+    with meanwhile(repository, speak) as results:
+        done = rehearse(callers, verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [result] = results
+    assert result.exit_code == 0, result.output
+    assert "task notes" in result.output
+    [said] = done.of(e.WordSaid)
+    assert (said.text, said.task_id) == ("Use short lines.", "notes")
+    assert "(sq say)" in said.by
+    first, second = prompts_of(done, Role.WORKER)
+    assert "Use short lines." not in first
+    assert second.count("Use short lines.") == 1
+    assert [prompt.count("Use short lines.") for prompt in prompts_of(done, Role.REVIEWER)] == [1]
+    assert "says to notes" in done.output
+    assert left_in(done.folder) == []
+
+
+def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
+) -> None:
+    callers = whole_run(**{"planner/plan/1": [{**plans("notes"), "misbehave": later(1)}]})
+    seen: list[int] = []
+    shown: list[str] = []
+
+    def go_on() -> Result:
+        time.sleep(1.5)
+        view = view_of(repository)
+        assert view
+        seen.append(sum(1 for one in view.calls.values() if one.started.role is not Role.PLANNER))
+        status = sq("status", StateFolder(repository / ".sq").find(None).name)
+        shown.append(status.output)
+        return sq("continue")
+
+    with meanwhile(
+        repository,
+        (lambda view: asked_once(view, Role.PLANNER), lambda: sq("pause")),
+        (lambda view: view.context.people.paused is not None, go_on),
+    ) as results:
+        done = rehearse(callers, verify=("true",))
+    assert done.outcome is Outcome.COMPLETE
+    assert [one.exit_code for one in results] == [0, 0]
+    assert seen == [0]
+    assert "paused by" in shown[0]
+    paused, continued = (
+        next(one for one in done.stored if isinstance(one.event, kind))
+        for kind in (e.RunPaused, e.RunContinued)
+    )
+    between = [one for one in done.stored if paused.seq < one.seq < continued.seq]
+    assert not any(isinstance(one.event, e.CallStarted) for one in between)
+    assert "pauses the run" in done.output
+
+
+def parks(**more: Any) -> dict[str, Any]:
+    """Two tasks: `risky` asks what only a person may answer, `calm` takes its time."""
+    return {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("risky", "calm")],
+        **worker("risky", 1, asks(DROP, then="I wait."), writes("risky.txt", "1\n"), completes()),
+        **worker("calm", 1, writes("calm.txt", "1\n"), completes()),
+        "developer/risky/1": [WOULD],
+        "reviewer/*": [passes()],
+        **more,
+    }
+
+
+def test_an_answer_goes_into_the_same_session_while_other_tasks_go_on(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
+) -> None:
+    slow = {**writes("calm.txt", "1\n"), "misbehave": later(4)}
+    callers = parks(**worker("calm", 1, slow, completes()))
+    speak = (lambda view: bool(view.waiting_questions), lambda: sq("answer", "q1", "yes"))
+    with meanwhile(repository, speak) as results:
+        done = rehearse(callers, **PARK)
+    assert [one.exit_code for one in results] == [0], results[0].output
+    assert done.outcome is Outcome.COMPLETE, done.output
+    [given] = done.of(e.PersonAnswered)
+    assert given.answer.labels == ("yes",)
+    calls = [one for one in done.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER]
+    assert len(calls) == 2
+    assert "the person's answer" in calls[1].prompt
+    assert "yes" in calls[1].prompt
+    assert {done.view.calls[one.call_id].session_id for one in calls} == {calls[0].session_id}
+    assert done.of(e.CallResumed) == []
+    assert "answers the parked question" in done.output
+
+
+def test_with_one_place_a_parked_task_keeps_no_other_waiting(
+    rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
+) -> None:
+    done = rehearse(parks(), **{**PARK, "settings": {"questions": "park", "max_parallel": "1"}})
+    assert done.outcome is Outcome.STUCK
+    assert done.view.tasks["calm"].stage is Stage.MERGED
+    assert done.view.tasks["risky"].stage is Stage.BUILDING
+    assert f'sq answer {done.folder.name} q1 "…"' in done.view.ended.cause
+    assert f"sq resume {done.folder.name}" in done.view.ended.cause
+
+    same = resume(done)  # without an answer it ends the same, and nothing is asked
+    assert same.outcome is Outcome.STUCK
+    assert len(same.of(e.CallStarted)) == len(done.of(e.CallStarted))
+
+    result = sq("answer", done.folder.name, "1")
+    assert "sq resume" in result.output
+    last = resume(done)
+    assert last.outcome is Outcome.COMPLETE, last.output
+    assert last.of(e.PersonAnswered)[0].answer.labels == ("yes",)
+    assert {
+        one.session_id for one in last.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER
+    } == {next(one.session_id for one in done.of(e.CallStarted) if one.task_id == "risky")}
+    assert sq("decisions").output.count("(a person)") == 1
+
+
+def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_answer(
+    rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
+) -> None:
+    done = rehearse(parks(), **{**PARK, "settings": {"questions": "park", "worktrees": "false"}})
+    assert done.outcome is Outcome.STUCK
+    assert done.view.tasks["risky"].stage is Stage.BUILDING
+    assert sq("answer", "no").exit_code == 0
+    assert resume(done).outcome is Outcome.COMPLETE
+    assert (repository / "risky.txt").exists()
+    assert (repository / "calm.txt").exists()
+
+
+def test_a_question_that_nobody_could_answer_is_parked_too(rehearse: Rehearse) -> None:
+    wrong = answers(answer("Another question?", "maybe"))
+    done = rehearse(parks(**{"developer/risky/1": [wrong, wrong, wrong]}), **PARK)
+    assert done.outcome is Outcome.STUCK
+    [parked] = done.of(e.QuestionsParked)
+    assert (parked.question, parked.answers) == (DROP["question"], ())
+    assert [*done.view.waiting_questions] == ["q1"]
+
+
+def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
+    rehearse: Rehearse, sq: Callable[..., Result]
+) -> None:
+    done = rehearse(parks(), **PARK)
+    for arguments, found in (
+        (("say", "nobody", "Hello"), "neither a run nor a task"),
+        (("say", "calm", "Hello"), "is merged"),
+        (("say", ""), "no words"),
+        (("answer", "q7", "yes"), "no question q7 waits for an answer. Waiting: q1"),
+        (("answer", ""), "needs words"),
+        (("continue",), "not paused"),
+        (("say", "a", "b", "c", "d"), "4 arguments"),
+    ):
+        result = sq(*arguments)
+        assert isinstance(result.exception, UsageError), result.output
+        assert found in str(result.exception)
+    assert left_in(done.folder) == []
+
+
+def test_a_word_that_was_recorded_before_a_kill_is_not_taken_again_and_one_that_fits_no_more_is_recorded(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(parks(), **PARK)
+    word = new_word(WordKind.SAY, "ann@host (test)", "Be brief.")
+    leave(done.folder, word)
+    leave(done.folder, new_word(WordKind.CONTINUE, "ann@host (test)"))
+    again = resume(done)
+    assert [one.text for one in again.of(e.WordSaid)] == ["Be brief."]
+    assert [one.reason for one in again.of(e.WordRefused)] == ["the run is not paused"]
+    leave(done.folder, word)  # its file outlived the process that had recorded it
+    last = resume(done)
+    assert len(last.of(e.WordSaid)) == 1
+    assert left_in(done.folder) == []
+
+
+def test_a_file_that_is_no_word_is_set_aside(tmp_path: Path) -> None:
+    leave(tmp_path, new_word(WordKind.PAUSE, "ann"))
+    (tmp_path / "inbox" / "0.json").write_text("{")
+    assert [one.kind for one in left_in(tmp_path)] == [WordKind.PAUSE]
+    assert (tmp_path / "inbox" / "0.unreadable").exists()
+    assert isinstance(left_in(tmp_path)[0], Word)
+
+
+def test_words_reach_a_run_of_another_state_folder(tmp_path: Path, sq: Callable[..., Result]) -> None:
+    state = tmp_path / "elsewhere"
+    write(state / "runs" / RUN_ID, twelve_tasks(tmp_path / "made"))
+    where = ("--state-dir", str(state))
+    for arguments in (("say", "Be brief."), ("pause",), ("continue",)):
+        result = sq(*arguments, *where)
+        assert result.exit_code == 0, result.output
+        assert "nobody works on the run now" in result.output
+    assert [one.kind for one in left_in(state / "runs" / RUN_ID)] == ["say", "pause", "continue"]
+    assert RUN_ID in str(sq("answer", "q9", "yes", *where).exception)
+
+
+def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Result], resume: Resume) -> None:
+    done = rehearse(parks(), **PARK)
+    assert sq("answer", "keep it as it is").exit_code == 0
+    assert resume(done).outcome is Outcome.COMPLETE
+    report = sq("report", "--format", "md").output
+    assert "(sq answer) answered" in report
+    assert "keep it as it is" in report
