@@ -50,7 +50,8 @@ Entry = Prompt | Said | Result
 class ModelRequest:
     """One call for the model.
 
-    `effort` is that of the reply, "" if the request names none. `everything` is all text of system and
+    `effort` is that of the reply, "" if the request names none, `task_tokens` those that the model is told it
+    has for its turn, or 0. `everything` is all text of system and
     messages. `digest` stays the same when the CLI sends the same conversation again with other headers, cache
     marks or streaming. `size` is that of the body, in bytes.
     """
@@ -61,6 +62,7 @@ class ModelRequest:
     entries: tuple[Entry, ...]
     messages: int
     effort: str
+    task_tokens: int
     everything: str
     digest: str
     size: int
@@ -95,6 +97,7 @@ def read_request(body: bytes) -> ModelRequest:
         entries=tuple(_joined(chain.from_iterable(map(_entries, wire.messages)))),
         messages=len(wire.messages),
         effort=wire.output_config.effort or "",
+        task_tokens=wire.output_config.task_budget.total,
         everything="\n".join(chain(_leaves(wire.system), _leaves([m.content for m in wire.messages]))),
         digest=_digest(wire.messages),
         size=len(body),
@@ -110,8 +113,13 @@ class _Message(BaseModel):
     content: JsonValue
 
 
+class _TaskBudget(BaseModel):
+    total: int = 0
+
+
 class _OutputConfig(BaseModel):
     effort: str | None = None
+    task_budget: _TaskBudget = _TaskBudget()
 
 
 class _Wire(BaseModel):

@@ -251,6 +251,8 @@ def unmet(expect: Expectation, request: ModelRequest, position: Position, due: D
         yield f"model: expected {expect.model!r} in it, found {request.model!r}"
     if expect.effort is not None and expect.effort != request.effort:
         yield f"effort: expected {expect.effort!r}, found {request.effort!r}"
+    if expect.task_tokens is not None and expect.task_tokens is not bool(request.task_tokens):
+        yield f"task_tokens: expected {expect.task_tokens}, and the model is told {request.task_tokens}"
 
 
 def shorten(text: str) -> str:

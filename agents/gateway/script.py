@@ -169,6 +169,7 @@ class Expectation:
     tool_results_contain: WordList = ()
     model: Words | None = None
     effort: Words | None = None
+    task_tokens: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_STRICT)

@@ -95,6 +95,7 @@ class Callbacks:
             effort=spec.model.effort,
             max_turns=spec.max_turns,
             max_budget_usd=spec.max_cost_usd,
+            task_budget={"total": spec.start.task_tokens} if spec.start.task_tokens else None,
             system_prompt=spec.system,
             tools=list(spec.policy.tools),
             permission_mode="default",

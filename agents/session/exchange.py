@@ -108,7 +108,8 @@ class SessionStart:
 
     `command_sandbox` says how Claude Code sandboxes its commands itself. With `transport`, the SDK talks
     through it, and no process is started: tests of sq's decisions play Claude Code so. `servers` are the MCP
-    servers of the project that it starts, by name, each with its configuration.
+    servers of the project that it starts, by name, each with its configuration. `task_tokens` are those that
+    its model is told it has, by which it paces itself. None: it is told nothing.
     """
 
     launcher: Path
@@ -116,6 +117,7 @@ class SessionStart:
     command_sandbox: CommandSandbox | None = None
     transport: "OpenTransport | None" = None
     servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    task_tokens: int | None = None
 
 
 @asynccontextmanager

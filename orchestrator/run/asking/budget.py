@@ -8,8 +8,10 @@ they have settled. For a Developer or judge, asked while a Worker waits, only re
 forwarding gateway holds each session to its cap (`agents.gateway.forward.callers`) and counts its cost.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from state.errors import SqError
 from state.journal.events.calls import CallView
@@ -18,6 +20,10 @@ from state.journal.view import RunView
 from state.settings.records import CHARACTERS_PER_TOKEN, Model, Settings
 
 EXPECTED_ANSWER_TOKENS = 1_000
+# The models that can be told how many tokens they have, the least number that the API takes, and about how
+# many a session reads and writes anew in a second (docs of the API: build-with-claude/task-budgets).
+TOLD_THEIR_TOKENS = re.compile(r"claude-(?:opus-(?:4-[78]|5)|(?:sonnet|haiku)-5-5|(?:fable|mythos)-5)\b")
+_LEAST_TOKENS, _TOKENS_A_SECOND = 20_000, 60
 _CENT = 0.01  # USD by which a cap may differ from a share
 
 
@@ -86,6 +92,13 @@ def reserve(view: RunView, settings: Settings, wanted: Wanted) -> Reservation:
         room = cap - used
         shares.append(room if task_id else max(usd, room / _sharers(view, settings, wanted.again)))
     return Reservation(usd=usd, allowed_usd=min(shares, default=None))
+
+
+def task_tokens(model: Model, deadline: datetime | None, now: datetime) -> int | None:
+    """Return the tokens that a session is told it has until the deadline, None if it is told nothing."""
+    if deadline is None or not TOLD_THEIR_TOKENS.match(model.id):
+        return None
+    return max(_LEAST_TOKENS, round((deadline - now).total_seconds() * _TOKENS_A_SECOND))
 
 
 def committed(view: RunView, task_id: str = "", *, beside: str = "", shares: bool = False) -> float:

@@ -9,6 +9,7 @@ be sent; what the journal already holds is not asked again. A call is made only 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
 from typing import Protocol, Self
@@ -26,6 +27,7 @@ from orchestrator.run.asking.budget import (
     SessionShare,
     Wanted,
     reserve,
+    task_tokens,
 )
 from orchestrator.run.asking.people import is_unpaused, unheard, with_words
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
@@ -325,7 +327,12 @@ class Conversation:
         return died or self._open_call.killed
 
     async def _enter(self, spec: SessionSpec) -> Session:
-        capped = replace(spec, max_cost_usd=self._share.begin_session(spec.cost_before_usd))
+        tokens = task_tokens(spec.model, self._run.view.process.deadline, datetime.now(UTC))
+        capped = replace(
+            spec,
+            max_cost_usd=self._share.begin_session(spec.cost_before_usd),
+            start=replace(spec.start, task_tokens=tokens),
+        )
         async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
             self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
         return self._session

@@ -1,13 +1,20 @@
 """Budgets as a plain function of the view: shares of sessions side by side never add up to more than there is."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.asking.budget import BudgetExhausted, BudgetHeld, Wanted, committed, reserve
+from orchestrator.run.asking.budget import (
+    BudgetExhausted,
+    BudgetHeld,
+    Wanted,
+    committed,
+    reserve,
+    task_tokens,
+)
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.fold.fold import apply
@@ -131,3 +138,12 @@ def test_what_sessions_may_spend_together_never_exceeds_the_budget(
                 continue
             open_calls[task_id] = f"c{number}"
         assert committed(book.view, shares=True) <= usd * (1 + 1e-9)
+
+
+def test_a_session_is_told_its_tokens_by_the_time_that_is_left_if_its_model_knows_them() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    knows, other = model_named("sonnet"), replace(model_named("sonnet"), id="claude-sonnet-4-6")
+    assert task_tokens(knows, now + timedelta(hours=1), now) == 3_600 * 60
+    assert task_tokens(knows, now + timedelta(seconds=5), now) == 20_000, "the API takes no less"
+    assert task_tokens(knows, None, now) is None
+    assert task_tokens(other, now + timedelta(hours=1), now) is None

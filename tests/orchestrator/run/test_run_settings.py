@@ -52,6 +52,18 @@ def test_without_merge_the_work_stays_on_sqs_branch_and_the_run_says_how_to_take
 
 @pytest.mark.claude
 @pytest.mark.late
+@pytest.mark.parametrize("deadline", ["+1h", ""])
+def test_a_model_that_knows_a_task_budget_is_told_one_before_a_deadline(
+    rehearse: Rehearse, deadline: str
+) -> None:
+    told = {"expect": {"task_tokens": bool(deadline)}}
+    callers = whole_run(**{"worker/notes/1": [{**writes("notes.txt", "A line.\n"), **told}, completes()]})
+    settings = {"deadline": deadline} if deadline else {}
+    assert rehearse(callers, verify=("true",), settings=settings).outcome is Outcome.COMPLETE
+
+
+@pytest.mark.claude
+@pytest.mark.late
 def test_each_role_is_asked_with_the_model_and_the_effort_that_were_chosen_for_it(rehearse: Rehearse) -> None:
     chosen = {"planner": "opus:xhigh", "worker": "haiku", "reviewer": "haiku:low", "developer": "opus:max"}
     efforts = {"planner": "xhigh", "worker": "medium", "reviewer": "low", "developer": "max"}
