@@ -20,6 +20,7 @@ from language.scripted import (
     worker,
     writes,
 )
+from language.stopping import newest, stopping_after
 
 from orchestrator.cli.runs.plans import plan_of, refuse_edited
 from orchestrator.cli.runs.request import BeforeWork
@@ -198,19 +199,6 @@ def test_an_answers_file_that_cannot_be_used_is_a_usage_error_that_names_it(
         rehearse(asked_run(), spec=SPEC)
 
 
-def stopping_after(kind: type) -> Callable[..., Journal]:
-    """A journal that takes nothing more after the first event of a kind, as if the process were killed."""
-
-    class Stops(Journal):
-        def append(self, *events: Any) -> list[Any]:
-            stored = super().append(*events)
-            if any(isinstance(one, kind) for one in events):
-                raise JournalError("the process is gone")
-            return stored
-
-    return Stops
-
-
 @pytest.mark.parametrize(
     "kind", [e.SpecChecked, e.RepositoryAnalyzed, e.SpecQuestionsShown, e.SpecQuestionDecided, e.PlanAccepted]
 )
@@ -231,10 +219,6 @@ def test_a_run_that_is_killed_at_an_event_before_its_work_asks_and_decides_nothi
     )
     assert len(done.of(e.SpecQuestionsShown)) <= 1
     assert [line.caller for line in done.ledger].count("planner/analysis/1") == 1
-
-
-def newest(repository: Path) -> Path:
-    return max((repository / ".sq" / "runs").iterdir())
 
 
 TWO = {

@@ -25,14 +25,15 @@ from language.scripted import (
     worker,
     writes,
 )
+from language.stopping import newest, stopping_after
 
 from orchestrator.cli.main import cli
-from state.errors import UsageError
+from state.errors import JournalError, UsageError
 from state.inbox import Word, WordKind, leave, left_in, new_word
 from state.journal import events as e
 from state.journal.events.tasks import Stage
 from state.journal.fold.fold import fold
-from state.journal.store import JournalReader
+from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder
@@ -268,6 +269,39 @@ def test_a_word_that_was_recorded_before_a_kill_is_not_taken_again_and_one_that_
     leave(done.folder, word)  # its file outlived the process that had recorded it
     last = resume(done)
     assert len(last.of(e.WordSaid)) == 1
+    assert left_in(done.folder) == []
+
+
+@pytest.mark.late
+@pytest.mark.parametrize(
+    "kind", [e.QuestionsParked, e.WordSaid, e.RunPaused, e.RunContinued, e.PersonAnswered]
+)
+def test_a_run_that_is_killed_at_a_word_ends_as_without_the_kill_and_hears_none_twice(
+    rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result], kind: type
+) -> None:
+    slow = {**writes("calm.txt", "1\n"), "misbehave": later(3)}
+    callers = parks(**worker("calm", 1, slow, completes()))
+
+    def once(holds: Callable[[RunView], bool]) -> Callable[[RunView], bool]:
+        """What is said when this holds, or when nobody works on the run any more."""
+        return lambda view: holds(view) or not is_active(newest(repository))
+
+    acts = (
+        (once(lambda view: bool(view.waiting_questions)), lambda: sq("say", "risky", "Be brief.")),
+        (once(lambda view: bool(view.context.people.said)), lambda: sq("pause")),
+        (once(lambda view: view.context.people.paused is not None), lambda: sq("continue")),
+        (once(lambda view: len(view.context.people.taken) > 2), lambda: sq("answer", "q1", "yes")),
+    )
+    with meanwhile(repository, *acts) as results, pytest.raises(JournalError):
+        rehearse(callers, **PARK, open_journal=stopping_after(kind))
+    assert [one.exit_code for one in results] == [0] * 4, [one.output for one in results]
+    done = resume(Done(Outcome.FAILED, newest(repository), [], ""))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    for heard in (e.QuestionsParked, e.WordSaid, e.RunPaused, e.RunContinued, e.PersonAnswered):
+        assert len(done.of(heard)) == 1, heard
+    assert done.of(e.WordRefused) == []
+    told = [one for one in done.of(e.CallStarted) if "Be brief." in one.prompt]
+    assert len({one.session_id for one in told}) == len(told) > 0
     assert left_in(done.folder) == []
 
 
