@@ -13,47 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.rehearsed import calls, git
+from language.clocks import NO_COMPILER, jumping_clock
 from language.fleets import FleetHere, scenario
 from language.postgres import PostgresServer
 from orchestrator.fleet.records import Report, Submission, UnitState
 from orchestrator.fleet.transport import journal_ref
 from state.outcome import Outcome
 
-# Moves the wall clock of a process by the seconds that a file says, and no other clock.
-_CLOCK = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-static long offset(void) {
-  long seconds = 0;
-  FILE *file = fopen(getenv("CLOCK_OFFSET"), "r");
-  if (file) { if (fscanf(file, "%ld", &seconds) != 1) seconds = 0; fclose(file); }
-  return seconds;
-}
-int clock_gettime(clockid_t id, struct timespec *at) {
-  static int (*real)(clockid_t, struct timespec *);
-  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
-  int failed = real(id, at);
-  if (!failed && id == CLOCK_REALTIME) at->tv_sec += offset();
-  return failed;
-}
-time_t time(time_t *at) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  if (at) *at = now.tv_sec;
-  return now.tv_sec;
-}
-int gettimeofday(struct timeval *at, void *zone) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  at->tv_sec = now.tv_sec;
-  at->tv_usec = now.tv_nsec / 1000;
-  return 0;
-}
-"""
 SECRET = "hunter2-" + "q7Xw9ZkLm3Tv5Rb8"
 ALONE_S = 5.0
 Row = Callable[[FleetHere, PostgresServer], str]
@@ -192,12 +158,9 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 @row
 def clock_jumps(fleet: FleetHere, server: PostgresServer) -> str:
-    clock, library = fleet.folder / "clock", fleet.folder / "clock.so"
-    build = ["cc", "-shared", "-fPIC", "-o", str(library), "-x", "c", "-"]
-    if not shutil.which("cc") or subprocess.run(build, input=_CLOCK.encode(), check=False).returncode:
-        raise CannotRunError("a clock that jumps needs a C compiler (.ci/install-tools installs one)")
-    clock.write_text("0")
-    faked = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(clock)}
+    clock = fleet.folder / "clock"
+    if not (faked := jumping_clock(clock)):
+        raise CannotRunError(NO_COMPILER)
     ids = [fleet.submit(scenario(work_s=5), nonce=str(number)) for number in range(2)]
     jumping = fleet.worker("jumping", **faked)
     steady = fleet.worker("steady")

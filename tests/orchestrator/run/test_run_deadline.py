@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 import yaml
+from language.clocks import NO_COMPILER, jumping_clock
 from language.played_sq import PLAYED_SQ
 from language.scripted import (
+    BLUE,
+    COLOUR,
     SPEC,
     Done,
     Rehearse,
     analyzes,
+    answers,
+    asks,
     call,
     completes,
     passes,
@@ -138,7 +143,7 @@ def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\npower_steering = "none"\nreview_plan = false\n')
 
-    def start(callers: dict[str, Any], *arguments: str) -> subprocess.Popen[str]:
+    def start(callers: dict[str, Any], *arguments: str, **environ: str) -> subprocess.Popen[str]:
         scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
         scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a test", "callers": callers}))
         spec.write_text(SPEC)
@@ -146,6 +151,7 @@ def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[
         return subprocess.Popen(
             [*command, "--verify", "true", *arguments],
             cwd=repository,
+            env={**os.environ, **environ},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -217,3 +223,35 @@ def test_a_landing_that_takes_too_long_ends_with_130_too(
     assert time.monotonic() - began < 15
     with JournalReader(StateFolder(repository / ".sq").find(None)) as journal:
         assert fold(journal.read()).tasks["short"].stage is Stage.COMMITTED
+
+
+@pytest.mark.late
+def test_a_machine_that_sleeps_an_hour_in_a_wait_and_in_an_exchange_ends_nothing(
+    started: Callable[..., subprocess.Popen[str]], repository: Path, tmp_path: Path
+) -> None:
+    """The clock on the wall jumps, first while a limit is waited out, then while the model works."""
+    clock = tmp_path / "clock"
+    if not (faked := jumping_clock(clock)):
+        pytest.skip(NO_COMPILER)
+    slow = {**writes("notes.txt", "A line.\n"), "misbehave": later(4)}
+    callers = {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("notes")],
+        **worker("notes", 1, asks(COLOUR), slow, completes()),
+        "developer/notes/1": [
+            {**answers(BLUE), "misbehave": {"status": 429, "retry_after": 3_000, "times": 1}}
+        ],
+        "reviewer/*": [passes()],
+    }
+    process = started(callers, SQ_RETRIES_TRIES="1", **faked)
+
+    def waits(found: list[Stored]) -> bool:
+        return any(isinstance(one.event, e.CallRetried) for one in found)
+
+    until(repository, waits)
+    clock.write_text("3600")
+    until(repository, lambda found: any(isinstance(one.event, e.QuestionsAnswered) for one in found))
+    time.sleep(1)
+    clock.write_text("7200")
+    output, _ = process.communicate(timeout=90)
+    assert process.returncode == 0, output
