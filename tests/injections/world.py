@@ -242,7 +242,12 @@ def _for_planner(channel: str, text: str) -> Asked:
     if channel in {"file", "file_name"}:
         names = ["README.md", "counter.py", *([text] if channel == "file_name" else [])]
         prompt = prompts.render(
-            "analyze", files="\n".join(f"- {name}" for name in names), limit=400, baseline=[]
+            "analyze",
+            files="\n".join(f"- {name}" for name in names),
+            limit=400,
+            baseline=[],
+            spec=COUNTER_SPEC,
+            answered=[],
         )
         return Asked(
             system=planner.system_prompt(),
@@ -257,6 +262,7 @@ def _for_planner(channel: str, text: str) -> Asked:
         analysis=described(Analysis(project_type=analysis), commands=False),
         baseline=[f"`make test` (Makefile): fails, failing: {text}"] if channel == "test_name" else [],
         in_worktree=True,
+        decided=[],
     )
     return Asked(system=planner.system_prompt(), prompt=prompt, tools=tools)
 

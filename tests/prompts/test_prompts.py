@@ -80,6 +80,9 @@ NOTES = HandOver(
 FULL = {
     "by_person": True,
     "words": ["Be brief."],
+    "answered": ["Which colour? → blue"],
+    "decided": ["Which colour? → blue"],
+    "folders": ["/elsewhere/library"],
     "analysis": "Stack: Python",
     "answers": [ANSWER],
     "asked": {"mine": "# The question", "yours": "# The question"},
@@ -203,9 +206,11 @@ FULL = {
     "verification": ["make test"],
 }
 EMPTY = {
+    **FULL,
     "by_person": False,
     "words": [],
-    **FULL,
+    "answered": [],
+    "decided": [],
     "asks": False,
     "commands": [],
     "more": 0,
@@ -291,7 +296,7 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions", "said")
+READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions", "said", "context")
 
 
 def rendered(name, values):
@@ -595,7 +600,7 @@ def test_every_name_in_backticks_is_a_tool_of_that_role_or_a_field_of_one(role):
     known = tools_of(role) | input_fields(role)
     for text in read_by(role):
         for quoted in BACKTICKED.findall(text.replace("```", "")):
-            is_command = quoted.startswith(("git ", "$TMPDIR"))
+            is_command = quoted.startswith(("git ", "$TMPDIR", "/"))
             assert quoted in known or is_command or signal_in_text(quoted), f"{role}: `{quoted}`"
 
 
