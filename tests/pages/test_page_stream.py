@@ -122,6 +122,6 @@ def test_a_task_and_the_decisions_have_streams_of_their_own(dash):
     with stream_of(dash, cookie, f"{RUN}/stream?page=task&task=mail&attempt=0") as stream:
         assert regions_in(stream.next()) == ["r-head", "r-task", "r-attempt"]
     with stream_of(dash, cookie, f"{RUN}/stream?page=decisions") as stream:
-        assert regions_in(stream.next()) == ["r-head", "r-decisions", "r-unchecked"]
+        assert regions_in(stream.next()) == ["r-head", "r-spec_questions", "r-decisions", "r-unchecked"]
     with stream_of(dash, cookie, "/stream") as stream:
         assert regions_in(stream.next()) == ["r-runs"]

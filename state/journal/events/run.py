@@ -185,7 +185,7 @@ class ClockView:
     last_at: datetime | None = None
     last_seq: int = 0
     ended_seq: int = 0  # of the newest end of the run, which notices may follow
-    worked_s: float = 0.0  # by all processes of the run together, without waits for a person
+    worked_s: float = 0.0  # by all processes together until the end, without waits for a person
     waits: bool = False  # for a person, before the work
     pace: PaceView = field(default_factory=PaceView)
 

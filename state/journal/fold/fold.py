@@ -252,12 +252,12 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
 
 
 def pass_time(view: RunView, stored: Stored) -> None:
-    """Record the time and place of one more event. The time between two processes is not counted."""
+    """Record the time and place of one more event. Time between processes and after the end does not count."""
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
         view.evidence.commands = {}
-    elif clock.last_at and not clock.waits:
+    elif clock.last_at and not (clock.waits or view.ended):
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
     if isinstance(stored.event, e.ApprovalAwaited | e.SpecQuestionsShown):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
     service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], repository: Path
 ) -> None:
     done = finished(rehearse)
+    time.sleep(1)  # what comes later than the end changes nothing of the text
     result = pr("pr")
     assert result.exit_code == 0, result.output + repr(result.exception)
     ((number, made),) = service.pulls.items()
