@@ -29,7 +29,7 @@ from orchestrator.run.asking.budget import (
     reserve,
     task_tokens,
 )
-from orchestrator.run.asking.people import is_unpaused, unheard, with_words
+from orchestrator.run.asking.people import answered_in, is_unpaused, unheard, with_answers, with_words
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
@@ -292,8 +292,28 @@ class Conversation:
             reserved_usd=reserved.usd if reserved else 0.0,
             allowed_usd=(reserved.allowed_usd or 0.0) if reserved else 0.0,
         )
-        self._run.record(resumed)
-        return words
+        self._run.record(self._with_people(resumed))
+        return self._open_call.resumed[self._open_call.resumed_at].prompt  # as it is stored
+
+    def _with_people(self, resumed: CallResumed) -> CallResumed:
+        """Return it with the words and the answers of people that the session has not been told."""
+        call, platform, environ = self._open_call, self._run.platform, self._run.environ
+        lost = [
+            one
+            for one in call.resumed.values()
+            if (one.words or one.answers) and not platform.has_heard(one.prompt, resumed.session_id, environ)
+        ]
+        again = {word for one in lost for word in one.words}
+        told = {ask_id for one in call.resumed.values() if one not in lost for ask_id in one.answers}
+        new = unheard(self._run.view, self._task_id, self.calls)
+        said = [one for one in self._run.view.context.people.said if one in new or one.word_id in again]
+        asks = [ask for ask in answered_in(self._run.view, call) if ask.asked.ask_id not in told]
+        return replace(
+            resumed,
+            prompt=with_words(with_answers(resumed.prompt, asks), said),
+            words=tuple(word.word_id for word in said),
+            answers=tuple(ask.asked.ask_id for ask in asks),
+        )
 
     def _first_prompt(self) -> str:
         """How the conversation began; empty if the open call is its first."""

@@ -9,7 +9,7 @@ from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
 from orchestrator.gates.power_steering.rules.announced import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
-from orchestrator.run.asking.people import unheard_by
+from orchestrator.run.asking.people import answered_in, unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
 from orchestrator.run.record import Run
@@ -201,9 +201,9 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
 
 
 def _answered_by_person(view: RunView, last: CallView) -> AskView | None:
-    """Return the parked question of the newest exchange if a person has answered it."""
-    asks = (ask for ask in reversed(view.asks.values()) if ask.asked.call_id == last.started.call_id)
-    return next((ask for ask in asks if ask.parked and ask.answered), None)
+    """Return the parked question of the newest exchange if a person's answer to it is its next prompt."""
+    asks = reversed(answered_in(view, last))
+    return next((ask for ask in asks if ask.asked.ask_id not in last.answers), None)
 
 
 def _by_signal(run: Run, task: TaskView, last: CallView) -> Step | None:

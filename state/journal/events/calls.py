@@ -64,13 +64,19 @@ class CallInterrupted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResumed:
-    """A call that started and did not end is asked to go on, in the same session if there is one."""
+    """A call that started and did not end is asked to go on, in the same session if there is one.
+
+    `words` are the ids of the words of people in the prompt, `answers` those of the parked questions that it
+    answers.
+    """
 
     call_id: str
     session_id: str
     prompt: str
     reserved_usd: float = 0.0
     allowed_usd: float = 0.0
+    words: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +180,7 @@ class CallView:
     session_id: str
     report: SignalReceived | None = None  # the first one, which ended the turn
     last_text: str = ""
-    resumed_at: int = 0
+    resumed: dict[int, CallResumed] = field(default_factory=dict)  # by its place in the journal
     retries: list[CallRetried] = field(default_factory=list)  # since it was started or resumed
     spent_usd: float = 0.0
     usage: Usage = NO_USAGE
@@ -185,6 +191,21 @@ class CallView:
     refused: str = ""  # why its newest refused tool call was refused
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: CallEnded | None = None
+
+    @property
+    def resumed_at(self) -> int:
+        """The place in the journal where it was resumed last. 0: never."""
+        return max(self.resumed, default=0)
+
+    @property
+    def words(self) -> set[str]:
+        """The ids of the words of people in its prompts."""
+        return {*self.started.words, *(word for one in self.resumed.values() for word in one.words)}
+
+    @property
+    def answers(self) -> set[str]:
+        """The ids of the parked questions that its later prompts answer."""
+        return {ask_id for one in self.resumed.values() for ask_id in one.answers}
 
     @property
     def shown_usage(self) -> Usage:

@@ -69,9 +69,10 @@ def resume(view: RunView, *, killed: bool) -> None:
 def reopen_failed(view: RunView) -> None:
     """Reopen the newest call of each kind if it failed, except answers, judgements and ended tasks.
 
-    A call whose question was parked does not go on: its answer is the next prompt.
+    A call whose question was parked does not go on: its answer is the next prompt, unless it had it.
     """
-    parked = {ask.asked.call_id for ask in view.asks.values() if ask.parked}
+    asks = [ask.asked for ask in view.asks.values() if ask.parked]
+    parked = {one.call_id for one in asks if one.ask_id not in view.calls[one.call_id].answers}
     newest: dict[tuple[Role, str, int, str], CallView] = {}
     for call in view.calls.values():
         newest[call.started.role, call.started.task_id, call.started.attempt, call.started.subject] = call
@@ -119,7 +120,7 @@ def _ended(view: RunView, call: CallView, event: e.CallEnded, stored: Stored) ->
 
 
 def _resumed(view: RunView, call: CallView, event: e.CallResumed, stored: Stored) -> None:
-    call.session_id, call.resumed_at = event.session_id, stored.seq
+    call.session_id, call.resumed[stored.seq] = event.session_id, event
     call.since = call.since or stored.at
     call.held_usd, call.allowed_usd = event.reserved_usd, event.allowed_usd
     if call.started.role is Role.WORKER:

@@ -104,10 +104,9 @@ def words(repository: Path, shell: Callable[..., str]) -> Path:
 def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
-    def again(run: Done, **go_on: Any) -> Done:
-        outcome = run_again(
-            run.folder, RunEnvironment(end_report=FilesAtEnd(), transport=claude), GoOn(**go_on)
-        )
+    def again(run: Done, open_journal: OpenJournal = Journal, **go_on: Any) -> Done:
+        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=claude)
+        outcome = run_again(run.folder, surroundings, GoOn(**go_on))
         return done(outcome, run.folder, capsys)
 
     return again

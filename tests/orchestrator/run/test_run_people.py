@@ -190,6 +190,73 @@ def test_an_answer_goes_into_the_same_session_while_other_tasks_go_on(
     assert done.of(e.CallResumed) == []
     assert "answers the parked question" in done.output
 
+LOCK = question("May I lock the file?", "yes", "no")
+WOULD_LOCK = answers(answer("May I lock the file?", "no", reversible=False, basis="judgement"))
+
+
+def told(done: Done, words: str) -> list[str]:
+    """The prompts of the Workers that hold these words, with those that resumed an exchange."""
+    workers = [one.call_id for one in done.of(e.CallStarted) if one.role is Role.WORKER]
+    sent = [one.event for one in done.stored if isinstance(one.event, e.CallStarted | e.CallResumed)]
+    return [one.prompt for one in sent if one.call_id in workers and words in one.prompt]
+
+
+def worker_prompts_after(done: Done, before: Done) -> list[str]:
+    """The prompts of the Workers in the newest process of a run, in order."""
+    return told(Done(done.outcome, done.folder, done.stored, ""), "")[len(told(before, "")) :]
+
+
+def test_the_first_prompt_of_a_resumed_session_holds_the_answer_and_the_words_once(
+    rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
+) -> None:
+    lasting = {**asks(DROP, then="I wait."), "misbehave": later(0.2)}
+    callers = parks(
+        **{
+            "planner/plan/1": [plans("risky")],
+            **worker(
+                "risky", 1, lasting, asks(LOCK, then="I wait."), writes("risky.txt", "1\n"), completes(), completes()
+            ),
+            "developer/risky/1": [WOULD, WOULD_LOCK],
+        }
+    )
+    parked = rehearse(callers, **PARK)
+    assert parked.outcome.exit_code == 3
+    assert sq("answer", "yes, drop it at night").exit_code == 0
+    assert sq("say", "risky", "Be brief.").exit_code == 0
+    again = resume(parked)  # the Worker asks something else, which is parked too
+    assert again.outcome.exit_code == 3, again.output
+    first = worker_prompts_after(again, parked)[0]
+    assert (first.count("yes, drop it at night"), first.count("Be brief.")) == (1, 1), first
+    assert [*again.view.waiting_questions] == ["q2"]
+
+    assert sq("answer", "q2", "lock it softly").exit_code == 0
+    assert sq("say", "risky", "Be kind.").exit_code == 0
+    last = resume(again)
+    assert last.outcome is Outcome.COMPLETE, last.output
+    first = worker_prompts_after(last, again)[0]
+    assert (first.count("lock it softly"), first.count("Be kind.")) == (1, 1), first
+    for words in ("yes, drop it at night", "Be brief.", "lock it softly", "Be kind."):
+        assert len(told(last, words)) == 1, words
+    assert not any("A word first" in prompt for prompt in prompts_of(last, Role.WORKER))
+
+
+@pytest.mark.late
+def test_an_answer_that_was_not_sent_before_a_kill_is_sent_by_the_next_process(
+    rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
+) -> None:
+    callers = parks(**{"planner/plan/1": [plans("risky")]})
+    with pytest.raises(JournalError):
+        rehearse(callers, **PARK, open_journal=stopping_after(e.QuestionsParked))
+    folder = StateFolder(Path.cwd() / ".sq").find(None)
+    assert sq("answer", "yes, drop it at night").exit_code == 0
+    killed = Done(Outcome.FAILED, folder, [], "")
+    with pytest.raises(JournalError):
+        resume(killed, open_journal=stopping_after(e.CallResumed))
+    last = resume(killed)
+    assert last.outcome is Outcome.COMPLETE, last.output
+    assert [one.prompt.count("yes, drop it at night") for one in last.of(e.CallResumed)] == [1, 1]
+    assert len(told(last, "yes, drop it at night")) == 2
+
 
 def test_with_one_place_a_parked_task_keeps_no_other_waiting(
     rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
