@@ -11,6 +11,7 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -90,6 +91,18 @@ def _say_problem(view: RunView, word: Word) -> str:
     task = view.tasks[word.about]
     ended = task.stage in ENDED_STAGES
     return f"task {word.about} is {task.stage}, so no prompt follows in it" if ended else ""
+
+
+def replaced(words: Sequence[Word]) -> dict[str, Word]:
+    """Return the answers that a newer one to the same question replaces, by id. `words`: oldest first."""
+    newest = {word.about: word for word in words if word.kind is WordKind.ANSWER}
+    older = (word for word in words if word.kind is WordKind.ANSWER and word is not newest[word.about])
+    return {word.word_id: word for word in older}
+
+
+def answers_left(run_folder: Path) -> dict[str, Word]:
+    """Return the answers that the run has not taken yet: the newest one to each question, by its name."""
+    return {word.about: word for word in left_in(run_folder) if word.kind is WordKind.ANSWER}
 
 
 def send(run_folder: Path, view: RunView, word: Word) -> None:

@@ -57,10 +57,11 @@ def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.run.details import detail_lines, details_of
+    from state.inbox import answers_left
 
     view, summary = looked_at(folder, again)
     with trusting(recorded_git(folder)):
-        details = details_of(view, summary, options=again)
+        details = details_of(view, summary, options=again, answered=answers_left(folder))
     if as_json:
         say_json(details)
     else:

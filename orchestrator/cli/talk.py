@@ -28,7 +28,8 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     """Answer a parked question: sq answer [RUN] [QUESTION] "…" (default: the newest run, its only question).
 
     QUESTION is a name such as q1. `sq status RUN` shows those that wait. The answer is an option's number or
-    label, or your own words. A run that has ended keeps it, and `sq resume` uses it.
+    label, or your own words. A run that has ended keeps it, and `sq resume` uses it. Until the run has taken it,
+    another answer replaces it.
     """
     from state.inbox import WordKind
 
@@ -57,9 +58,21 @@ def say_word(words: tuple[str, ...], state_dir: Path | None) -> int:
 
     *named, text = _at_most(words, "say [RUN] [TASK]")
     folder, task = _run_and_task(named, state_dir)
-    whom = f"task {task}" if task else "all tasks"
-    done = f"the next prompt of {whom} in {folder.name} has it"
-    return _leave(folder, _view(folder), WordKind.SAY, text, task, done)
+    view = _view(folder)
+    return _leave(folder, view, WordKind.SAY, text, task, _who_reads(view, folder, task))
+
+
+def _who_reads(view: "RunView", folder: Path, task: str) -> str:
+    """Return who gets a word to a task, or to all ("")."""
+    from state.journal.events.tasks import ENDED_STAGES, Stage
+
+    unread = "At the end the run names a word that nobody has read"
+    if not task and view.tasks and all(one.stage in ENDED_STAGES for one in view.tasks.values()):
+        return f"all tasks of {folder.name} are over: the final review reads it if it still begins. {unread}"
+    if not task or view.tasks[task].stage in {Stage.WAITING, Stage.BUILDING}:
+        return f"the next prompt of {f'task {task}' if task else 'all tasks'} in {folder.name} has it"
+    stage = f"task {task} in {folder.name} is {view.tasks[task].stage}"
+    return f"{stage}: its Worker reads it only if it is sent back, and else a reviewer does. {unread}"
 
 
 @click.command("pause", short_help="Hold a run before its next exchange with a model.")
@@ -127,11 +140,12 @@ def _leave(folder: Path, view: "RunView", kind: "WordKind", text: str, about: st
     Raises:
         UsageError: the run can do nothing with it.
     """
-    from state.inbox import new_word, person, send
+    from state.inbox import WordKind, answers_left, new_word, person, send
     from state.journal.store import is_active
 
+    before = answers_left(folder) if kind is WordKind.ANSWER else {}
     send(folder, view, new_word(kind, person(f"sq {kind}"), text, about))
     if view.ended or not is_active(folder):
         done = f"nobody works on the run now: it is kept, and `sq resume {folder.name}` uses it"
-    say(done)
+    say(f"{done}. It replaces the answer before" if about in before else done)
     return 0

@@ -3,7 +3,7 @@
 import anyio
 
 from orchestrator.run.record import Run
-from state.inbox import Word, WordKind, left_in, problem_of, remove
+from state.inbox import Word, WordKind, left_in, problem_of, remove, replaced
 from state.journal.events import Event, PersonAnswered, RunContinued, RunPaused, WordRefused, WordSaid
 from state.records.questions import Answer, Basis, Confidence, Question, label_meant
 
@@ -27,10 +27,17 @@ def take_words(run: Run) -> None:
     Raises:
         JournalError: as `hear_people`.
     """
-    for word in left_in(run.folder):
+    words = left_in(run.folder)
+    old = replaced(words)
+    for word in words:
         if word.word_id not in run.view.context.people.taken:
-            run.record(_event(run, word))
+            run.record(_replaced(word) if word.word_id in old else _event(run, word))
         remove(run.folder, word)
+
+
+def _replaced(word: Word) -> WordRefused:
+    reason = f"a newer answer to {word.about} replaces it"
+    return WordRefused(text=word.text, reason=reason, word_id=word.word_id, by=word.by)
 
 
 def _event(run: Run, word: Word) -> Event:

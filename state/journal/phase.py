@@ -136,8 +136,12 @@ def is_reviewed_once(view: RunView) -> bool:
 
 
 def saw_the_whole(view: RunView) -> bool:
-    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review."""
-    if not is_reviewed_once(view):
+    """Whether the review of the run's only task saw the whole as it is merged: it needs no second review.
+
+    A word of a person that came during that review is for a second one, so that an agent reads it.
+    """
+    late = view.context.people.late
+    if not is_reviewed_once(view) or any(word.word_id not in late for word in view.unheard_words):
         return False
     (task,) = view.tasks.values()
     return (

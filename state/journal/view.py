@@ -9,7 +9,7 @@ from state.journal.events.before import SpecCheckView
 from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
-from state.journal.events.people import PeopleView
+from state.journal.events.people import PeopleView, WordSaid
 from state.journal.events.plan import PlanView
 from state.journal.events.questions import AskView
 from state.journal.events.run import (
@@ -125,17 +125,28 @@ class RunView:
         return [(SPEC, one) for one in (*of_file, *(spec_answer(check, id_) for id_ in check.decided))]
 
     @property
-    def waiting_questions(self) -> dict[str, tuple[AskView, Question]]:
-        """The questions that wait for a person, by name: `q1` is the first that was ever parked."""
+    def parked_questions(self) -> dict[str, tuple[AskView, Question]]:
+        """The questions that were left to people, by name: `q1` is the first that was ever parked."""
         parked = [(ask, question) for ask in self.asks.values() for question in ask.for_people]
+        return {f"q{number}": one for number, one in enumerate(parked, 1)}
+
+    @property
+    def waiting_questions(self) -> dict[str, tuple[AskView, Question]]:
+        """The questions that wait for a person, by name."""
         return {
-            f"q{number}": (ask, question)
-            for number, (ask, question) in enumerate(parked, 1)
+            name: (ask, question)
+            for name, (ask, question) in self.parked_questions.items()
             if ask.is_waiting
             and question.text not in ask.given
             and (task := self.tasks.get(ask.asked.task_id))
             and task.open.waits == ask.asked.ask_id
         }
+
+    @property
+    def unheard_words(self) -> list[WordSaid]:
+        """The words of people that no prompt of any agent holds."""
+        heard = {word_id for call in self.calls.values() for word_id in call.words}
+        return [word for word in self.context.people.said if word.word_id not in heard]
 
     def task_of(self, event: object) -> str:
         """Return the task that an event is about, or "" for the whole, a plan or an analysis."""

@@ -12,10 +12,14 @@ from state.roles import Role
 
 
 def unheard(view: RunView, task_id: str, calls: Iterable[CallView]) -> list[WordSaid]:
-    """Return the words to a task, or to all, that no prompt of a conversation held yet. `calls` are its."""
+    """Return the words to a task, or to all, that no prompt of a conversation held yet. `calls` are its.
+
+    The final review, whose task is "", has the words to tasks that nobody else has heard.
+    """
     heard = {word_id for call in calls for word_id in call.words}
-    said = view.context.people.said
-    return [word for word in said if word.task_id in {"", task_id} and word.word_id not in heard]
+    left = view.unheard_words if not task_id else []
+    said = (word for word in view.context.people.said if word.task_id in {"", task_id} or word in left)
+    return [word for word in said if word.word_id not in heard]
 
 
 def unheard_by(view: RunView, task: TaskView) -> list[WordSaid]:

@@ -162,10 +162,17 @@ def question_words(view: RunView, event: e.QuestionEvent) -> list[Words]:
         case e.QuestionsParked():
             would = "; ".join(answer.text for answer in event.answers)
             asked = Quote(who=WORKER, texts=(f"{event.question} (the Developer would have said: {would})",))
-            text = "question parked for a person"
+            text = f"question parked for a person. {_how_to_answer(view, event.ask_id)}"
             return [Words(kind="parked", subject=task_id, text=text, tone=Tone.BAD, quotes=(asked,))]
         case _:
             assert_never(event)
+
+
+def _how_to_answer(view: RunView, ask_id: str) -> str:
+    """Return the command that answers each question of a parked call, with its name."""
+    run_id = view.started.run_id if view.started else ""
+    names = [name for name, (ask, _) in view.parked_questions.items() if ask.asked.ask_id == ask_id]
+    return "; ".join(f'Answer {name}: sq answer {run_id} {name} "…"' for name in names)
 
 
 def _asked(event: e.QuestionsAsked) -> list[Words]:

@@ -25,6 +25,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
     """
     points = [
         *questions(story.view),
+        *unheard(story.view),
         *criteria(story.view, rows),
         *tasks(story),
         *findings(story),
@@ -117,6 +118,13 @@ def questions(view: RunView) -> Iterator[Point]:
                     task_id=task_id,
                     seq=ask.seq,
                 )
+
+
+def unheard(view: RunView) -> Iterator[Point]:
+    """Yield the words of people that no agent has read, once the run has ended."""
+    for word in view.unheard_words if view.ended else ():
+        what = f"no agent has read what {word.by} said to {word.task_id or 'all'}"
+        yield Point(Urgency.KNOW, "not heard", what, words=word.text, task_id=word.task_id)
 
 
 _STANDINGS = {

@@ -1,6 +1,6 @@
 """A run in short and on one screen: its state, its activity, its cost, the command that resumes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -167,14 +167,20 @@ def held_up(view: RunView, now: datetime) -> str:
     return f"landing until {time_of_day(process.landing.until)}" if process.landing else ""
 
 
-def waiting_lines(view: RunView) -> list[str]:
-    """Return a line for each question that waits for a person, with its options and how it is answered."""
+def waiting_lines(view: RunView, answered: Collection[str] = ()) -> list[str]:
+    """Return a line for each question that waits for a person, with its options and how it is answered.
+
+    `answered` are the names of those with an answer that the run has not taken yet.
+    """
     run_id = view.started.run_id if view.started else ""
     lines = []
     for name, (ask, question) in view.waiting_questions.items():
         options = " / ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
         asked = f"{ask.asked.task_id} waits for you ({name}): {question.text}"
-        lines.append(f'{asked}{f" [{options}]" if options else ""}. Answer it: sq answer {run_id} {name} "…"')
+        todo = f'Answer it: sq answer {run_id} {name} "…"'
+        if name in answered:
+            todo = f"An answer waits for: sq resume {run_id}"
+        lines.append(f"{asked}{f' [{options}]' if options else ''}. {todo}")
     return lines
 
 

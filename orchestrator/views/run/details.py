@@ -1,6 +1,6 @@
 """The runs of a state folder as a table, and one run in full: tasks, questions, checks, the next command."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from shlex import quote
@@ -16,6 +16,7 @@ from orchestrator.views.run.ending import (
     lacking_lines,
     retry_command,
     unchecked_lines,
+    unheard_lines,
     where_lines,
 )
 from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
@@ -88,7 +89,9 @@ class RunDetails(EvidenceDetails):
     waiting: tuple[str, ...] = ()
 
 
-def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunDetails:
+def details_of(
+    view: RunView, summary: RunSummary, *, options: str = "", answered: Collection[str] = ()
+) -> RunDetails:
     """A run in full. `options` is as for `summary_of`."""
     started, ended = view.started, view.ended
     return RunDetails(
@@ -106,7 +109,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         baseline_notes=view.baseline.notes,
         verifications=tuple(view.evidence.verifications.values()),
         merged_tree=view.whole.tree,
-        unchecked=tuple(unchecked_lines(view)),
+        unchecked=(*unchecked_lines(view), *unheard_lines(view)),
         criteria=criteria_of(view),
         commands=facts_of(view),
         before=tuple(before_lines(view)),
@@ -115,7 +118,7 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
-        waiting=tuple(waiting_lines(view)),
+        waiting=tuple(waiting_lines(view, answered)),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.git.changes import holds_work
-from orchestrator.views.words import git_sentence
+from orchestrator.views.words import git_sentence, short
 from state.hidden import visible
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
@@ -70,6 +70,17 @@ def unchecked_lines(view: RunView) -> list[str]:
     if view.baseline.not_run:
         lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []
+
+
+def unheard_lines(view: RunView) -> list[str]:
+    """The words of people to a run that has ended, if no agent has read them."""
+    if not view.ended:
+        return []
+    return [
+        f"not heard: no agent has read what {visible(word.by)} said to {word.task_id or 'all'}: "
+        f"{short(visible(word.text))}"
+        for word in view.unheard_words
+    ]
 
 
 def confinement_lines(view: RunView) -> list[str]:

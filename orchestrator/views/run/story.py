@@ -14,6 +14,7 @@ from orchestrator.views.run.ending import (
     lacking_lines,
     retry_command,
     unchecked_lines,
+    unheard_lines,
     where_lines,
 )
 from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
@@ -113,6 +114,7 @@ def ending_lines(view: RunView) -> list[str]:
         *_criteria(view),
         *_assumptions(view),
         *unchecked_lines(view),
+        *unheard_lines(view),
         *where_lines(view),
         *git_lines(view),
         *confinement_lines(view),

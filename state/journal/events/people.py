@@ -59,8 +59,12 @@ PeopleEvent = WordSaid | PersonAnswered | RunPaused | RunContinued | WordRefused
 
 @dataclass(slots=True)
 class PeopleView:
-    """What people said to the run. `taken` are the ids of all their words."""
+    """What people said to the run.
+
+    `taken` are the ids of all their words, `late` of those said when no task could go on any more.
+    """
 
     taken: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
     said: list[WordSaid] = field(default_factory=list)
     paused: RunPaused | None = None

@@ -14,7 +14,7 @@ from state.journal.events import Stored
 from state.journal.events.before import DecidedView
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
-from state.journal.events.tasks import TaskView
+from state.journal.events.tasks import ENDED_STAGES, TaskView
 from state.journal.fold import calls
 from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
@@ -195,6 +195,8 @@ def _people(view: RunView, event: e.PeopleEvent) -> None:
     match event:
         case e.WordSaid():
             people.said.append(event)
+            if view.tasks and all(task.stage in ENDED_STAGES for task in view.tasks.values()):
+                people.late.add(event.word_id)
         case e.RunPaused():
             people.paused = event
         case e.RunContinued():
@@ -252,7 +254,7 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
 
 
 def pass_time(view: RunView, stored: Stored) -> None:
-    """Record the time and place of one more event. Time between processes and after the end does not count."""
+    """Record the time and place of one more event. Time between processes and after the end is left out."""
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)

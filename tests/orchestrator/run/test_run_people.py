@@ -21,6 +21,7 @@ from language.scripted import (
     passes,
     plans,
     question,
+    signals,
     whole_run,
     worker,
     writes,
@@ -190,6 +191,7 @@ def test_an_answer_goes_into_the_same_session_while_other_tasks_go_on(
     assert done.of(e.CallResumed) == []
     assert "answers the parked question" in done.output
 
+
 LOCK = question("May I lock the file?", "yes", "no")
 WOULD_LOCK = answers(answer("May I lock the file?", "no", reversible=False, basis="judgement"))
 
@@ -214,7 +216,13 @@ def test_the_first_prompt_of_a_resumed_session_holds_the_answer_and_the_words_on
         **{
             "planner/plan/1": [plans("risky")],
             **worker(
-                "risky", 1, lasting, asks(LOCK, then="I wait."), writes("risky.txt", "1\n"), completes(), completes()
+                "risky",
+                1,
+                lasting,
+                asks(LOCK, then="I wait."),
+                writes("risky.txt", "1\n"),
+                completes(),
+                completes(),
             ),
             "developer/risky/1": [WOULD, WOULD_LOCK],
         }
@@ -256,6 +264,57 @@ def test_an_answer_that_was_not_sent_before_a_kill_is_sent_by_the_next_process(
     assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.prompt.count("yes, drop it at night") for one in last.of(e.CallResumed)] == [1, 1]
     assert len(told(last, "yes, drop it at night")) == 2
+
+
+def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits(
+    rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
+) -> None:
+    done = rehearse(parks(), **PARK)
+    name = done.folder.name
+    assert f'Answer q1: sq answer {name} q1 "…"' in done.output
+    assert f'Answer it: sq answer {name} q1 "…"' in sq("status", name).output
+    assert "replaces" not in sq("answer", "yes").output
+    assert "replaces the answer before" in sq("answer", "no").output
+    status = sq("status", name).output
+    assert f"An answer waits for: sq resume {name}" in status
+    assert "Answer it" not in status
+    last = resume(done)
+    assert last.outcome is Outcome.COMPLETE, last.output
+    assert [one.answer.labels for one in last.of(e.PersonAnswered)] == [("no",)]
+    [refused] = last.of(e.WordRefused)
+    assert (refused.text, refused.reason) == ("yes", "a newer answer to q1 replaces it")
+
+
+@pytest.mark.parametrize("named", [("notes",), ()])
+def test_a_word_that_comes_during_the_review_is_for_the_final_review(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result], named: tuple[str, ...]
+) -> None:
+    callers = whole_run(**{"reviewer/notes/*": [{**passes(), "misbehave": later(2)}]})
+    speak = (lambda view: asked_once(view, Role.REVIEWER), lambda: sq("say", *named, "Use short lines."))
+    with meanwhile(repository, speak) as results:
+        done = rehearse(callers, verify=("true",))
+    assert [one.exit_code for one in results] == [0]
+    assert ("only if it is sent back" in results[0].output) is bool(named)
+    assert done.outcome is Outcome.COMPLETE, done.output
+    reviews = [one for one in done.of(e.CallStarted) if one.role is Role.REVIEWER]
+    assert [(one.task_id, one.prompt.count("Use short lines.")) for one in reviews] == [("notes", 0), ("", 1)]
+    assert done.view.unheard_words == []
+    assert "not heard" not in done.output
+
+
+def test_a_word_that_nobody_reads_is_named_at_the_end_and_in_the_report(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
+) -> None:
+    stuck = {**signals("task_stuck", reason="There is no pen."), "misbehave": later(2)}
+    callers = whole_run(**{"worker/notes/1": [stuck]})
+    speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
+    with meanwhile(repository, speak):
+        done = rehearse(callers, verify=("true",))
+    assert done.outcome is Outcome.STUCK, done.output
+    for shown in (done.output, sq("status", done.folder.name).output):
+        assert "not heard: no agent has read what" in shown
+        assert "Use short lines." in shown
+    assert "no agent has read what" in sq("report", "--format", "md").output
 
 
 def test_with_one_place_a_parked_task_keeps_no_other_waiting(
