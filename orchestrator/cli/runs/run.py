@@ -11,11 +11,14 @@ from orchestrator.cli import options
 from orchestrator.cli.runs import flags
 
 if TYPE_CHECKING:
-    from orchestrator.cli.runs.request import BeforeWork
+    from orchestrator.cli.runs.request import BeforeWork, GoOn
     from orchestrator.cli.runs.specs import SpecFound
     from orchestrator.views.run.look import Look
 
 _OF_REQUEST = ("allow_dirty", "edit_dirty", "dry_run", "rehearse", "state_dir")
+_keep = click.option(
+    "--keep", is_flag=True, help="Resume the run if its process is killed, at most 5 times an hour."
+)
 _BUDGET = "The most that the whole run may cost, from its beginning, if it has used up its budget."
 
 
@@ -71,9 +74,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
     type=click.Path(path_type=Path, dir_okay=False),
     help="Play this scenario instead of asking a model. Claude Code itself is real.",
 )
-@click.option(
-    "--keep", is_flag=True, help="Resume the run if its process is killed, at most 5 times an hour."
-)
+@_keep
 @options.state_dir
 @options.as_json
 @options.plain
@@ -167,15 +168,21 @@ def _before(asked: dict[str, Any]) -> "BeforeWork":
 
 def _again(look: "Look", folder: Path) -> int:
     """Go on with a run whose process was killed."""
+    from orchestrator.cli.runs.request import GoOn
+
+    return _go_on(look, folder, GoOn(kept=True))
+
+
+def _go_on(look: "Look", folder: Path, go_on: "GoOn") -> int:
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import GoOn, RunEnvironment
+    from orchestrator.cli.runs.request import RunEnvironment
     from orchestrator.views.run.keyboard import person_at
 
     given = RunEnvironment(
         look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
     )
-    return run_again(folder, given, GoOn(kept=True)).exit_code
+    return run_again(folder, given, go_on).exit_code
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
@@ -199,6 +206,7 @@ def _again(look: "Look", folder: Path) -> int:
     help="From now on: answer or park a question about something that cannot be undone.",
 )
 @flags.settings(sandbox="", deadline="TIME|+DURATION")
+@_keep
 @options.as_json
 @options.plain
 @options.verbose
@@ -214,6 +222,7 @@ def resume(
     questions: str | None,
     sandbox: str | None,
     deadline: str | None,
+    keep: bool,
     as_json: bool,
     plain: bool,
     verbose: bool,
@@ -226,10 +235,8 @@ def resume(
     it is tried again only with --retry, and its accepted work is not built again. Settings that are changed
     here apply from now on: `sq config show RUN` shows all of them with their times.
     """
-    from orchestrator.cli.runs.compose import run_again
-    from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import GoOn, RunEnvironment
-    from orchestrator.views.run.keyboard import person_at
+    from orchestrator.cli.keep import kept
+    from orchestrator.cli.runs.request import GoOn
 
     folder = options.run_folder_of(run, state_dir)
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
@@ -243,7 +250,9 @@ def resume(
         sandbox=sandbox,
         deadline=deadline,
     )
-    given = RunEnvironment(
-        look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
-    )
-    return run_again(folder, given, go_on).exit_code
+
+    def begin(note: Callable[[Path], None]) -> int:
+        note(folder)
+        return _go_on(look, folder, go_on)
+
+    return kept(begin, partial(_again, look)) if keep else _go_on(look, folder, go_on)

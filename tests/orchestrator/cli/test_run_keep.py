@@ -118,6 +118,33 @@ def test_a_killed_process_is_begun_anew_and_the_run_ends_as_without_the_kill(
     assert (repository / "notes.txt").exists()
 
 
+def test_a_resumed_run_is_kept_too(start: Start, repository: Path) -> None:
+    first = start(3)
+    until(repository, is_reviewing(1))
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    again = subprocess.Popen(
+        [*PLAYED_SQ, "resume", "--keep", "--plain"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        until(repository, is_reviewing(2))
+        child_of(again).kill()
+        output, _ = again.communicate(timeout=60)
+    finally:
+        if again.poll() is None:
+            os.killpg(again.pid, signal.SIGKILL)
+            again.communicate()
+    assert again.returncode == 0, output
+    assert "1 of at most 5" in output
+    resumed = [one.event for one in events_of(repository) if isinstance(one.event, e.RunResumed)]
+    assert [one.kept for one in resumed] == [False, True]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_end_that_somebody_asked_for_is_not_resumed(
     start: Start, repository: Path, number: signal.Signals

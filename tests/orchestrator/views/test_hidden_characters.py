@@ -150,7 +150,7 @@ CHECKED = {
 }  # fmt: skip
 PARTS = {
     "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
-    "lacking_lines", "diff_lines", "waiting_lines", "resumed_lines", "ending_lines",
+    "lacking_lines", "diff_lines", "waiting_lines", "unheard_lines", "resumed_lines", "ending_lines",
     "before_lines", "finding_lines", "forecast_lines", "outlook_lines",
 }  # fmt: skip
 
