@@ -28,8 +28,8 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     """Answer a parked question: sq answer [RUN] [QUESTION] "…" (default: the newest run, its only question).
 
     QUESTION is a name such as q1. `sq status RUN` shows those that wait. The answer is an option's number or
-    label, or your own words. A run that has ended keeps it, and `sq resume` uses it. Until the run has taken it,
-    another answer replaces it.
+    label, or your own words. A run that has ended keeps it, and `sq resume` uses it. Another answer
+    replaces one that the run has not taken.
     """
     from state.inbox import WordKind
 
