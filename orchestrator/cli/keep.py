@@ -1,4 +1,4 @@
-"""`sq run --keep`, `sq resume --keep`: a small parent resumes a run that was killed. It loads nothing of a run.
+"""`sq run --keep`, `sq resume --keep`: a small parent resumes a run that was killed, and loads nothing of it.
 
 The parent forks before the run begins, so each process of the run begins as sq itself would: with the whole
 environment, at the same terminal. What sq ends itself, by any exit code, is never resumed here.
