@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.git.trees import changed_paths, files_in, links_in, pieced_together
 from orchestrator.project.checks.tools import is_check
+from orchestrator.project.runners.canary import Canary
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
@@ -259,8 +261,7 @@ async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: 
     tried = check.canary if check and check.canary and not check.canary.is_impossible else None
     canary = None
     if not (tried and tried.caught is not True):
-        before = subject.before.count if subject.before else subject.now.count
-        canary = make_canary([(subject.here, subject.now.count), (subject.there, before)])
+        canary = await _made(run, subject)
         if canary is None:
             _without_canary(subject, found, was_tried=bool(tried))
     in_scratch = run.settings.worktrees or bool(tried and tried.caught)
@@ -277,6 +278,16 @@ async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: 
         found.canaries.append(
             await try_canary(run, subject.command, subject.tree, canary, [subject.here], subject.now.count)
         )
+
+
+async def _made(run: Run, subject: ResultComparison) -> Canary | None:
+    """Return a canary made of files of the tree, else of the base. The comparison's folders show others."""
+    before = subject.before.count if subject.before else subject.now.count
+    for tree, count in ((subject.tree, subject.now.count), (subject.base, before)):
+        async with run.evidence.scratch_worktree(run, tree) as scratch:
+            if canary := make_canary([(suite_of(subject.command, scratch.folder), count)]):
+                return canary
+    return None
 
 
 def _without_canary(subject: ResultComparison, found: _Found, *, was_tried: bool) -> None:

@@ -254,7 +254,7 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
 
 
 def pass_time(view: RunView, stored: Stored) -> None:
-    """Record the time and place of one more event. Time between processes and after the end does not count."""
+    """Record the time and place of one more event. Time between processes or after the end does not count."""
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)

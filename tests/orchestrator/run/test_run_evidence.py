@@ -482,3 +482,24 @@ def test_tests_that_stand_in_the_file_of_their_code_are_run_as_they_were(
     assert done.outcome is outcome, done.output
     changed = [change.test for one in done.of(e.ProofsTaken) for change in one.changes]
     assert bool(changed) is (outcome is Outcome.UNVERIFIED)
+
+
+def test_honest_tests_of_two_tasks_in_the_one_file_that_the_command_names_stand_as_they_are(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    """The failing tests that sq adds stand beside the tree's own, and not in a file that it altered to try those."""
+    middle = "".join(f"def test_{n}():\n    assert {n} + 0 == {n}\n\n\n" for n in range(8))
+    commits(repository, shell, conftest__py="", tests_in_test_all__py=middle)
+    first = f"def test_one():\n    from one import up\n\n    assert up(1) == 2\n\n\n{middle}"
+    last = f"{middle}def test_two():\n    from two import down\n\n    assert down(3) == 2\n"
+    one = writes("one.py", "def up(n):\n    return n + 1\n"), writes("tests/test_all.py", first)
+    two = writes("two.py", "def down(n):\n    return n - 1\n"), writes("tests/test_all.py", last)
+    callers = {
+        **whole_run(),
+        "planner/plan/1": [plans("one", "two")],
+        "worker/one/1": [*one, completes()],
+        "worker/two/1": [*two, completes()],
+        "reviewer/*": [passes()],
+    }
+    done = rehearse(callers, verify=("python3 -m pytest -q tests/test_all.py",))
+    assert done.outcome is Outcome.COMPLETE, done.output
