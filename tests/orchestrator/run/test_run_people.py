@@ -245,7 +245,10 @@ def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
         (("say", "nobody", "Hello"), "neither a run nor a task"),
         (("say", "calm", "Hello"), "is merged"),
         (("say", ""), "no words"),
-        (("answer", "q7", "yes"), "no question q7 waits for an answer. These wait: q1: May I drop the table?"),
+        (
+            ("answer", "q7", "yes"),
+            "no question q7 waits for an answer. These wait: q1: May I drop the table?",
+        ),
         (("answer", ""), "needs words"),
         (("answer", "q1"), "the words are missing"),
         (("answer", done.folder.name), "the words are missing"),
@@ -360,3 +363,22 @@ def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Res
     report = sq("report", "--format", "md").output
     assert "(sq answer) answered" in report
     assert "keep it as it is" in report
+
+
+def test_an_answer_of_a_person_is_nowhere_counted_as_decided_without_them(
+    rehearse: Rehearse, sq: Callable[..., Result], resume: Resume
+) -> None:
+    done = rehearse(parks(), **PARK)
+    assert "Decided without you" in sq("report", "--format", "md").output
+    assert sq("answer", "2").exit_code == 0
+    last = resume(done)
+    decided = f"decided by a person:\n    {DROP['question']} → no\n"
+    assert decided in last.output
+    assert "answered from the spec" not in last.output
+    without, _, yours = sq("report", "--format", "md").output.partition("Decided by you")
+    assert "No question was decided without you in this run." in without
+    assert DROP["question"] in yours.partition("##")[0]
+    page = (done.folder / "report.html").read_text()
+    assert "Decided without you (0)" in page
+    assert "decision without you" not in page
+    assert page.index("Decided by you") < page.index("a person says")
