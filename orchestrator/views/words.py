@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.screen import cell
+from state.journal.events import CallRetried
 from state.records.calls import Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
 from state.records.forecast import Forecast
@@ -19,6 +20,11 @@ DECIDERS = {
     Decider.PERSON: "you, before the work",
     Decider.RECOMMENDED: "the recommended option, taken without you before the work",
 }
+
+
+def retry_cause(event: CallRetried) -> str:
+    """Return why a call is tried again, in short: an API that names the end of a limit has reached one."""
+    return "a usage limit is reached" if event.resets_at else str(event.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
