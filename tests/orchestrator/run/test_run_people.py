@@ -370,6 +370,12 @@ def test_an_answer_of_a_person_is_nowhere_counted_as_decided_without_them(
 ) -> None:
     done = rehearse(parks(), **PARK)
     assert "Decided without you" in sq("report", "--format", "md").output
+    listed, status = sq("status").output, sq("status", done.folder.name).output
+    assert "stuck, waits for you (1)" in listed
+    assert any(
+        line.split()[0] == "risky" and "waits for you" in line for line in status.splitlines() if line.strip()
+    )
+    assert "question unanswered" not in done.output
     assert sq("answer", "2").exit_code == 0
     last = resume(done)
     decided = f"decided by a person:\n    {DROP['question']} → no\n"
