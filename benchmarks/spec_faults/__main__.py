@@ -20,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from benchmarks.rehearsed import SQ, commit, own_home, reports
-from benchmarks.spec_faults.cases import CaseScore, Fault, Finding, SpecCase, all_cases, figures_of
+from benchmarks.spec_faults.cases import CaseScore, Finding, PlantedFault, SpecCase, all_cases, figures_of
 
 _LEAST_SHARE, _MOST_ALARMS = 0.8, 1
 _CODES = (0, 3)  # of a check that took place
@@ -64,7 +64,7 @@ def _scenario(folder: Path, answers: list[Finding]) -> Path:
 def scripted(cases: Mapping[str, SpecCase]) -> dict[str, list[Finding]]:
     """Return scripted answers: a right one, one of a wrong kind, one at a wrong line, and a false alarm."""
 
-    def said(fault: Fault, **other: object) -> Finding:
+    def said(fault: PlantedFault, **other: object) -> Finding:
         about = {"kind": str(fault.kind), "lines": sorted(fault.lines), "decides_outcome": True, **other}
         return {**about, "question": "Which?", "why": "Both.", "options": ["a", "b"], "recommended": "a"}
 

@@ -14,7 +14,7 @@ Finding = dict[str, Any]  # as `sq check --json` prints it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class PlantedFault:
     """A planted fault: its lines in the spec, from 1, its kind, and kinds by which it goes as well."""
 
     kind: FaultKind
@@ -34,7 +34,7 @@ class SpecCase:
     name: str
     spec: str
     files: dict[str, str]
-    faults: tuple[Fault, ...]
+    faults: tuple[PlantedFault, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class CaseScore:
     error: str = ""
 
     @property
-    def found(self) -> list[Fault]:
+    def found(self) -> list[PlantedFault]:
         """The planted faults that were found."""
         return [fault for fault in self.case.faults if any(map(fault.is_found_by, self.findings))]
 
@@ -76,10 +76,10 @@ def _read(name: str) -> dict[str, Any]:
     return read
 
 
-def _fault(said: dict[str, Any], spec: str) -> Fault:
+def _fault(said: dict[str, Any], spec: str) -> PlantedFault:
     lines = [_line_of(text, spec) for text in said["at"]]
     also = frozenset(map(FaultKind, said.get("also", ())))
-    return Fault(kind=FaultKind(said["kind"]), lines=frozenset(lines), also=also)
+    return PlantedFault(kind=FaultKind(said["kind"]), lines=frozenset(lines), also=also)
 
 
 def _line_of(text: str, spec: str) -> int:

@@ -76,7 +76,7 @@ class Pool:
     spent_usd: float
 
 
-class Ledger:
+class FleetLedger:
     """The tables of one database. Each method is one transaction."""
 
     def __init__(self, database: sa.Engine) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import sqlalchemy as sa
 import structlog
 
-from orchestrator.fleet.ledger import EVICTED, Ledger, WorkerRow
+from orchestrator.fleet.ledger import EVICTED, FleetLedger, WorkerRow
 
 log = structlog.get_logger(__name__)
 
@@ -101,7 +101,7 @@ class Liveness:
     def __init__(
         self,
         worker: WorkerRow,
-        ledger: Ledger,
+        ledger: FleetLedger,
         locks: FileLocks | SessionLocks,
         *,
         take_over: Callable[[str, str], None],

@@ -22,7 +22,7 @@ import structlog
 from agents.api_key import read_key
 from agents.process.containment import Containment, contained
 from orchestrator.fleet.checkpoint import Checkpoints, Workplace, remove
-from orchestrator.fleet.ledger import Ledger
+from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.policy import OWN_SPEC, SCENARIO, WorkerPolicy
 from orchestrator.fleet.port import Engine
 from orchestrator.fleet.records import Progress, Report, Submission, UnitState
@@ -80,7 +80,7 @@ class Host:
     root: Path
     policy: WorkerPolicy
     engine: Engine
-    ledger: Ledger
+    ledger: FleetLedger
     containment: Containment
     sq: tuple[str, ...]
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -129,7 +129,7 @@ def work(host: Host, submission: Submission, before: dict[str, Any]) -> dict[str
     if "report" in before:
         return before
     try:
-        report = Attempt(host, submission).run()
+        report = UnitAttempt(host, submission).run()
     except (MovedError, ClaimLostError, DiskFullError):
         raise
     except (SqError, OSError) as error:
@@ -155,7 +155,7 @@ def finish(host: Host, submission: Submission, before: dict[str, Any]) -> dict[s
     return report
 
 
-class Attempt:
+class UnitAttempt:
     """One worker's work on a submission."""
 
     def __init__(self, host: Host, submission: Submission) -> None:

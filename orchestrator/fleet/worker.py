@@ -18,7 +18,7 @@ import structlog
 
 from agents.process.containment import detect_containment
 from orchestrator.fleet.dbos_engine import DbosEngine
-from orchestrator.fleet.ledger import Ledger, WorkerRow
+from orchestrator.fleet.ledger import FleetLedger, WorkerRow
 from orchestrator.fleet.liveness import FileLocks, Liveness, SessionLocks
 from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.records import PROTOCOL, Report, Submission, UnitState
@@ -69,7 +69,7 @@ class Worker:
         self._wish, self._say = wish, say
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._engine = DbosEngine(url, executor=executor, protocol=wish.protocol)
-        self._ledger = Ledger(self._engine.database)
+        self._ledger = FleetLedger(self._engine.database)
         self._locks = locks_of(url, self._engine.database)
         if isinstance(self._locks, FileLocks) and not self._locks.take(_ALONE):
             others = ", ".join(f"process {one.pid} on {one.host}" for one in self._ledger.workers())

@@ -113,5 +113,6 @@ def _time_is_over(run: Run) -> str:
         return process.landing.signal
     deadline = datetime.fromisoformat(limits.deadline) if limits.deadline else None
     if deadline and deadline == process.deadline:
-        return f"the deadline {deadline.astimezone():%Y-%m-%d %H:%M:%S} is reached"
+        at = f"{deadline.astimezone():%Y-%m-%d %H:%M:%S}"
+        return f"the deadline {at} is too near for more. `sq resume --deadline TIME` gives the run more time"
     return f"the run's time of {limits.run_s:g} s is used up"

@@ -18,7 +18,7 @@ import yaml
 from benchmarks.rehearsed import agreeing, calls, commit, git, reports
 from language.played_sq import PLAYED_SQ
 from orchestrator.fleet.dbos_engine import DbosEngine
-from orchestrator.fleet.ledger import Ledger
+from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
 from orchestrator.fleet.records import Submission, Unit
 from orchestrator.fleet.transport import GitServer, content_hash, offer
@@ -123,7 +123,7 @@ class FleetHere:
         hook.write_text(_HOOK)
         hook.chmod(0o755)
         self.engine = DbosEngine(self.url)
-        self.ledger = Ledger(self.engine.database)
+        self.ledger = FleetLedger(self.engine.database)
 
     def __enter__(self) -> Self:
         return self

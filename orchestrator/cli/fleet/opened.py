@@ -13,7 +13,7 @@ import click
 from state.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ledger import Ledger
+    from orchestrator.fleet.ledger import FleetLedger
     from orchestrator.fleet.port import Engine
     from orchestrator.fleet.records import Progress, Unit
 
@@ -64,7 +64,7 @@ class Fleet:
 
     url: str
     engine: "Engine"
-    ledger: "Ledger"
+    ledger: "FleetLedger"
 
     def find(self, name: str) -> "Unit":
         """Return the submission with this id, a beginning of it, or the id of its run.
@@ -92,11 +92,11 @@ def opened() -> Iterator[Fleet]:
     import sqlalchemy as sa
 
     from orchestrator.fleet.dbos_engine import DbosEngine
-    from orchestrator.fleet.ledger import Ledger
+    from orchestrator.fleet.ledger import FleetLedger
 
     try:
         engine = DbosEngine(url)
-        ledger = Ledger(engine.database)
+        ledger = FleetLedger(engine.database)
     except sa.exc.SQLAlchemyError as error:
         said = str(getattr(error, "orig", error)).strip().splitlines()[0]
         raise UsageError(f"the database {shown_url(url)} does not answer: {said}. Is it running?") from error

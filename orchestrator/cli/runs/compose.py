@@ -81,6 +81,7 @@ from orchestrator.run.tasks.completion import check_completion
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
+from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal.events import Event, ForecastMade, LimitNear, RunResumed, RunStarted
 from state.journal.fold.fold import fold
@@ -280,8 +281,10 @@ def _first_events(
 
 
 def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
-    """Return lines on targets of notices, and on how long a login lasts if sessions use it."""
+    """Return lines on targets of notices, the deadline, and how long a login lasts if sessions use it."""
     lines = notes_on(settings.outward)
+    if settings.limits.deadline:
+        lines.append(f"the deadline is {local_time(datetime.fromisoformat(settings.limits.deadline))}")
     if credentials is Credentials.CLI_LOGIN:
         lines.append(login_words(surroundings.environ, datetime.now(UTC)))
     return lines

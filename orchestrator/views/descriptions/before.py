@@ -87,7 +87,7 @@ def outlook_of(view: RunView) -> list[str]:
     """Return the newest forecast of a run, and after its end how that compares, in lines."""
     settings = view.settings
     is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
-    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
+    spent = (view.cost_usd, view.clock.all_s) if is_over else None
     return outlook_lines(view.plan.before.forecast, spent)
 
 

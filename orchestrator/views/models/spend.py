@@ -70,7 +70,7 @@ def spending(view: RunView) -> Spending:
     )
     settings = view.settings
     is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
-    spent = (view.cost_usd, view.clock.worked_s) if is_over else None
+    spent = (view.cost_usd, view.clock.all_s) if is_over else None
     return Spending(
         rows=tuple(rows),
         cost_usd=view.cost_usd,
@@ -104,7 +104,7 @@ def past_run_of(view: RunView) -> PastRun | None:
         turns=turns_of(tasks),
         chain=chain_of(tasks),
         usd=round(view.cost_usd, 6),
-        seconds=round(view.clock.worked_s, 3),
+        seconds=round(view.clock.all_s, 3),
     )
 
 

@@ -116,8 +116,14 @@ def details_of(view: RunView, summary: RunSummary, *, options: str = "") -> RunD
         cost=cost_line(view),
         roles=spending_of(view),
         next_command=_next_command(view, summary, options),
-        waiting=tuple(waiting_lines(view)),
+        waiting=(*_deadline(view), *waiting_lines(view)),
     )
+
+
+def _deadline(view: RunView) -> Iterator[str]:
+    """Yield when the time of a run that has not ended is over."""
+    if view.process.deadline and not view.ended:
+        yield f"deadline: {local_time(view.process.deadline)}"
 
 
 def detail_lines(details: RunDetails) -> list[str]:

@@ -186,8 +186,14 @@ class ClockView:
     last_seq: int = 0
     ended_seq: int = 0  # of the newest end of the run, which notices may follow
     worked_s: float = 0.0  # by all processes together until the end, without waits for a person
+    earlier_s: float = 0.0  # likewise, until ends after which the run was opened again
     waits: bool = False  # for a person, before the work
     pace: PaceView = field(default_factory=PaceView)
+
+    @property
+    def all_s(self) -> float:
+        """Return the seconds of work of the whole run, its earlier ends included."""
+        return self.earlier_s + self.worked_s
 
 
 @dataclass(slots=True)

@@ -340,7 +340,7 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
     if reopens or landed or again:
         view.checkout.delivered = view.checkout.left = view.checkout.kept = None
     if reopens:
-        view.clock.worked_s = 0.0
+        view.clock.earlier_s, view.clock.worked_s = view.clock.all_s, 0.0
         reopen_at_limit(view)
         calls.reopen_failed(view)
     for task_id in event.retry:

@@ -29,9 +29,9 @@ def submit(fleet: FleetHere, *more: str, code: int = 0) -> str:
 
 
 def test_two_commands_on_one_host(files: FleetHere) -> None:
+    id_ = submit(files).split()[0]  # before the worker, which ends when nothing waits for it
     worker = files.worker("here", "--drain")
     said = submit(files, "--wait")
-    id_ = said.split()[0]
 
     assert said.splitlines()[-1] == f"{id_} complete"
     assert worker.process.wait(60) == 0

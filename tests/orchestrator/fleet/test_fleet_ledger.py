@@ -6,7 +6,7 @@ import pytest
 from language.postgres import PostgresServer
 
 from orchestrator.fleet.dbos_engine import database_engine
-from orchestrator.fleet.ledger import EVICTED, Ledger, Pool, WorkerRow
+from orchestrator.fleet.ledger import EVICTED, FleetLedger, Pool, WorkerRow
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -15,11 +15,11 @@ def ledger(request: pytest.FixtureRequest, tmp_path):
     if request.param == "postgresql":
         url = request.getfixturevalue("database")
     database = database_engine(url)
-    yield Ledger(database)
+    yield FleetLedger(database)
     database.dispose()
 
 
-def test_a_budget_is_reserved_before_a_run_and_settled_with_what_it_cost(ledger: Ledger) -> None:
+def test_a_budget_is_reserved_before_a_run_and_settled_with_what_it_cost(ledger: FleetLedger) -> None:
     ledger.set_budget("team", 10.0)
 
     assert ledger.reserve("a", "team", 6.0) is None
@@ -32,7 +32,7 @@ def test_a_budget_is_reserved_before_a_run_and_settled_with_what_it_cost(ledger:
     assert ledger.pools() == [Pool(name="team", limit_usd=10.0, reserved_usd=6.0, spent_usd=1.5)]
 
 
-def test_what_a_run_has_spent_stays_spent_when_it_is_tried_again(ledger: Ledger) -> None:
+def test_what_a_run_has_spent_stays_spent_when_it_is_tried_again(ledger: FleetLedger) -> None:
     ledger.set_budget("team", 10.0)
     ledger.reserve("a", "team", 6.0)
     ledger.settle("a", 5.0)
@@ -43,7 +43,7 @@ def test_what_a_run_has_spent_stays_spent_when_it_is_tried_again(ledger: Ledger)
     assert ledger.pools()[0].spent_usd == 7.0
 
 
-def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: Ledger) -> None:
+def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: FleetLedger) -> None:
     ledger.set_budget("team", 10.0)
     granted: list[bool] = []
 
@@ -60,7 +60,7 @@ def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: Ledger) -> None
     assert ledger.pools()[0].reserved_usd == 9.0
 
 
-def test_a_budget_without_a_limit_takes_all(ledger: Ledger) -> None:
+def test_a_budget_without_a_limit_takes_all(ledger: FleetLedger) -> None:
     assert ledger.reserve("a", "default", 1_000_000.0) is None
     ledger.set_budget("default", 5.0)
     assert ledger.reserve("b", "default", 1.0) == 0.0
@@ -72,7 +72,7 @@ def worker(name: str) -> WorkerRow:
     return WorkerRow(executor=name, host="h", pid=1, places=1, labels="", version="v")
 
 
-def test_a_heart_that_stood_still_is_evicted_by_one_alone_and_beats_no_more(ledger: Ledger) -> None:
+def test_a_heart_that_stood_still_is_evicted_by_one_alone_and_beats_no_more(ledger: FleetLedger) -> None:
     ledger.enter(worker("a"))
     assert ledger.beat("a")
     (row,) = ledger.workers()
@@ -86,7 +86,7 @@ def test_a_heart_that_stood_still_is_evicted_by_one_alone_and_beats_no_more(ledg
     assert ledger.workers() == []
 
 
-def test_neighbours_are_those_that_follow_in_a_ring(ledger: Ledger) -> None:
+def test_neighbours_are_those_that_follow_in_a_ring(ledger: FleetLedger) -> None:
     for name in "abcde":
         ledger.enter(worker(name))
 
@@ -94,7 +94,7 @@ def test_neighbours_are_those_that_follow_in_a_ring(ledger: Ledger) -> None:
     assert [one.executor for one in ledger.neighbours("a", 9)] == ["b", "c", "d", "e"]
 
 
-def test_deaths_count_for_what_a_dead_worker_held(ledger: Ledger) -> None:
+def test_deaths_count_for_what_a_dead_worker_held(ledger: FleetLedger) -> None:
     ledger.claim("x", "a")
     ledger.count_deaths(["x", "unknown"])
 
@@ -110,7 +110,7 @@ def test_the_tables_are_made_once_by_many_first_users(server: PostgresServer) ->
 
     def make(number: int) -> None:
         try:
-            Ledger(databases[number])
+            FleetLedger(databases[number])
         except Exception as error:  # noqa: BLE001
             failed.append(error)
 

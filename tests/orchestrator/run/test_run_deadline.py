@@ -33,6 +33,7 @@ from language.scripted import (
 )
 
 from orchestrator.run.landing import hand_over_s, landing_s
+from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal import events as e
 from state.journal.events import Stored
@@ -80,6 +81,8 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert (
         f"the deadline {datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" in done.view.ended.cause
     )
+    assert "`sq resume --deadline TIME` gives the run more time" in done.view.ended.cause
+    assert f"the deadline is {local_time(datetime.fromisoformat(at))}" in done.view.started.notes
     assert ended <= datetime.fromisoformat(at) + timedelta(seconds=5)
     assert done.of(e.LandingStarted)
     assert done.view.tasks["short"].stage is Stage.MERGED
@@ -96,6 +99,7 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
         resume(done, deadline="2020-01-01T00:00")
     last = resume(done, deadline="+1h")
     assert last.outcome is Outcome.COMPLETE
+    assert last.view.clock.all_s > done.view.clock.worked_s + last.view.clock.worked_s - 1
     assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
 
 
