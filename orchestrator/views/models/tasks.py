@@ -106,7 +106,8 @@ def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
 def _call(story: RunFacts, task: TaskView, call: CallView, now: datetime) -> str:
     role, model = call.started.role, call.started.model
     if call.since and call.since > now:
-        return f"{role} waits until {time_of_day(call.since)}: {retry_cause(call.retries[-1])}"
+        last = call.retries[-1]
+        return f"{role} waits until {time_of_day(call.since)}: {retry_cause(last.end, last.resets_at)}"
     newest = story.history.doing.get(call.started.call_id)
     if newest and newest.message.kind is MessageKind.TOOL_CALL:
         return f"{role}: {tool_call(story.view.root, newest.message)}"
