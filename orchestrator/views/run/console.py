@@ -242,7 +242,8 @@ def _call(view: RunView, call: CallView, now: datetime) -> str:
     who = f"the {call.started.role} on {subject_of(call.started.task_id)} ({call.started.model})"
     if call.since and call.since > now:
         last = call.retries[-1]
-        return f"{who}, which is asked again at {time_of_day(call.since)} after: {retry_cause(last.end, last.resets_at)}"
+        cause = retry_cause(last.end, last.resets_at)
+        return f"{who}, which is asked again at {time_of_day(call.since)} after: {cause}"
     return f"{who}, since {time_of_day(call.since or call.at)}{_in_a_tool(view, call)}"
 
 
