@@ -77,6 +77,11 @@ def main(short: bool, runs: int, only: str, seed: int) -> None:
         if "faults" in parts:
             figures |= _run_faults(place, names)
     print_figures(figures, GOALS)
+    lost = figures.get("runs", 0) - figures.get("done", 0) + figures.get("fault_rows", 0)
+    lost -= figures.get("fault_rows_right", 0)
+    sys.exit(
+        bool(lost or figures.get("doubled") or figures.get("zombie_pushes") or figures.get("secret_hits"))
+    )
 
 
 class _Place:

@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import msgspec
 from state.errors import UsageError
 from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
+from state.records.questions import labels_meant, why_no_answer
 
 INBOX = "inbox"
 LONGEST = 20_000  # characters of a word
@@ -70,15 +71,23 @@ def problem_of(view: RunView, word: Word) -> str:
         case WordKind.SAY:
             return _say_problem(view, word)
         case WordKind.ANSWER:
-            waiting = ", ".join(view.waiting_questions) or "none"
-            if not word.text:
-                return "an answer needs words"
-            known = word.about in view.waiting_questions
-            return "" if known else f"no question {word.about} waits for an answer. Waiting: {waiting}"
+            return _answer_problem(view, word)
         case WordKind.PAUSE:
             return "the run is paused already" if view.context.people.paused else ""
         case WordKind.CONTINUE:
             return "" if view.context.people.paused else "the run is not paused"
+
+
+def _answer_problem(view: RunView, word: Word) -> str:
+    waiting = view.waiting_questions
+    if not waiting:
+        return "no question waits for an answer"
+    if word.about in waiting:
+        return why_no_answer(word.text, waiting[word.about][1])
+    asked = "; ".join(f"{name}: {question.text}" for name, (_, question) in waiting.items())
+    if not word.about:
+        return f"several questions wait, so name one: {asked}"
+    return f"no question {word.about} waits for an answer. These wait: {asked}"
 
 
 def _say_problem(view: RunView, word: Word) -> str:
@@ -115,7 +124,16 @@ def send(run_folder: Path, view: RunView, word: Word) -> None:
     follows = word.kind in {WordKind.PAUSE, WordKind.CONTINUE} and before and before[-1] != word.kind
     if not follows and (problem := problem_of(view, word)):
         raise UsageError(f"run {run_folder.name}: {problem}")
-    leave(run_folder, word)
+    leave(run_folder, _in_words(view, word))
+
+
+def _in_words(view: RunView, word: Word) -> Word:
+    """Return an answer by numbers, where several options may be chosen, with the labels of these options."""
+    if word.kind is not WordKind.ANSWER:
+        return word
+    _, question = view.waiting_questions[word.about]
+    labels = labels_meant(word.text, question) if question.multi_select else ()
+    return replace(word, text=", ".join(labels)) if labels else word
 
 
 def leave(run_folder: Path, word: Word) -> None:

@@ -1,6 +1,5 @@
 """`sq answer`, `sq say`, `sq pause`, `sq continue`: a person's word to a run of this machine."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from state.inbox import WordKind
     from state.journal.view import RunView
 
-_QUESTION = re.compile(r"q\d+")
 _MOST = 3  # arguments
 _run = click.argument("run", required=False, shell_complete=options.complete_runs)
 _words = click.argument("words", nargs=-1, required=True)
@@ -28,21 +26,23 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     """Answer a parked question: sq answer [RUN] [QUESTION] "…" (default: the newest run, its only question).
 
     QUESTION is a name such as q1. `sq status RUN` shows those that wait. The answer is an option's number or
-    label, or your own words. A run that has ended keeps it, and `sq resume` uses it. Another answer
-    replaces one that the run has not taken.
+    label (where several may be chosen, such as 1,2), or your own words. A run that has ended keeps it, and
+    `sq resume` uses it. Another answer replaces one that the run has not taken.
     """
     from state.inbox import WordKind
+    from state.records.questions import QUESTION_NAME
 
     *named, text = _at_most(words, "answer [RUN] [QUESTION]")
-    asked = [one for one in named if _QUESTION.fullmatch(one)]
+    asked = [one for one in named if QUESTION_NAME.fullmatch(one)]
     runs = [one for one in named if one not in asked]
+    if len(runs) > 1 or len(asked) > 1:
+        raise UsageError('one run and one question: sq answer [RUN] [QUESTION] "…", the words in quotes')
     folder = options.run_folder_of(runs[0] if runs else None, state_dir)
     view = _view(folder)
     waiting = list(view.waiting_questions)
-    if not asked and len(waiting) > 1:
-        lines = "; ".join(f"{name}: {view.waiting_questions[name][1].text}" for name in waiting)
-        raise UsageError(f"several questions of {folder.name} wait, so name one: {lines}")
-    about = asked[0] if asked else "".join(waiting)
+    if (text in waiting and not asked) or text in {folder.name, folder.name.rpartition("-")[2]}:
+        raise UsageError(f'{text} is no answer, and the words are missing: sq answer [RUN] [QUESTION] "…"')
+    about = asked[0] if asked else waiting[0] if len(waiting) == 1 else ""
     return _leave(folder, view, WordKind.ANSWER, text, about, f"{about} of run {folder.name} is answered")
 
 

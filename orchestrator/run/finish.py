@@ -57,7 +57,7 @@ async def bring_home(run: Run) -> None:
     stays = (
         ""
         if outcome in _moving(run)
-        else f"the run is {outcome}, and the branch moves for complete work only"
+        else f"the outcome of the run is {outcome}, and the branch moves for complete work only"
     )
     branch = run.started.base_branch
     if run.view.whole.tree and run.settings.worktrees and run.settings.merge and branch and not stays:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.screen import cell
-from state.records.calls import Message
+from state.records.calls import CallEnd, Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
 from state.records.forecast import Forecast
 from state.records.plan import Task
@@ -19,6 +19,11 @@ DECIDERS = {
     Decider.PERSON: "you, before the work",
     Decider.RECOMMENDED: "the recommended option, taken without you before the work",
 }
+
+
+def retry_cause(end: CallEnd, resets_at: datetime | None) -> str:
+    """Return why a call is tried again, in short: an API that names the end of a limit has reached one."""
+    return "a usage limit is reached" if resets_at else str(end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ def _answer(question: str, answer: str, by: Decider, why: str, options: tuple[st
         labels=(answer,) if is_option else (),
         free_text="" if is_option else answer,
         reason="decided by a person before the work" if is_person else why,
-        basis=Basis.SPEC if is_person else Basis.JUDGEMENT,
+        basis=Basis.PERSON if is_person else Basis.JUDGEMENT,
         confidence=Confidence.HIGH if is_person else Confidence.MEDIUM,
     )
 

@@ -6,9 +6,11 @@ description behind a colon. Such a reply means that option if it can mean no oth
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+QUESTION_NAME = re.compile(r"q\d+")  # of a question that waits for a person
+_NUMBERS = re.compile(r"-?\d+([\s,]+-?\d+)*[\s,.]*")
 _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -101,6 +103,59 @@ def label_meant(said: str, options: Sequence[QuestionOption]) -> str | None:
         return said
     meant = [option.label for option in options if _means(said, option)]
     return meant[0] if len(meant) == 1 else None
+
+
+def labels_meant(said: str, question: Question) -> tuple[str, ...]:
+    """Return the labels of the options that a person's answer means, or () if it is a text of its own.
+
+    An option is meant by its number, from 1, or its label. Where several may be chosen, commas separate them.
+    """
+    if label := _option_meant(said, question.options):
+        return (label,)
+    parts = said.split(",")
+    most = sum(option.label.count(",") + 1 for option in question.options)
+    if not question.multi_select or len(parts) > most:
+        return ()
+    return tuple(dict.fromkeys(_each_meant(parts, question.options)))
+
+
+def _each_meant(parts: list[str], options: Sequence[QuestionOption]) -> tuple[str, ...]:
+    """Return the option of each part, or () if one means none. A label may hold commas itself."""
+    for many in range(1, len(parts) + 1):
+        if label := _option_meant(",".join(parts[:many]).strip(), options):
+            rest = _each_meant(parts[many:], options)
+            if rest or many == len(parts):
+                return (label, *rest)
+    return ()
+
+
+def _option_meant(said: str, options: Sequence[QuestionOption]) -> str | None:
+    if said.isdecimal() and 0 < int(said) <= len(options):
+        return options[int(said) - 1].label
+    return label_meant(said, options)
+
+
+def why_no_answer(said: str, question: Question) -> str:
+    """Return why a person's words are no answer to a question, and what would be one, or ""."""
+    if not said:
+        return "an answer needs words"
+    if labels_meant(said, question):
+        return ""
+    if QUESTION_NAME.fullmatch(said):
+        return f"{said} is the name of a question, and the answer to it is missing"
+    if not question.options or not _NUMBERS.fullmatch(said):
+        return ""
+    options = ", ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
+    several = "several may be chosen, such as 1,2" if question.multi_select else "one may be chosen"
+    return (
+        f"{said} is no option of the question. The options are: {options} ({several}). Or use your own words"
+    )
+
+
+def with_labels(answer: Answer, question: Question) -> Answer:
+    """Return a person's answer with the options that its free text means, where several may be chosen."""
+    labels = labels_meant(answer.free_text, question) if question.multi_select and answer.free_text else ()
+    return replace(answer, labels=labels, free_text="", beside_options=False) if labels else answer
 
 
 def _means(said: str, option: QuestionOption) -> bool:

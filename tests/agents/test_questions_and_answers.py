@@ -1,11 +1,13 @@
 """Questions as the Worker's call holds them, and the Developer's answers, checked one by one (lesson 23)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.roles.developer import answers_schema, questions_in, read_answers
-from state.records.questions import Question, QuestionOption, label_meant
+from state.records.questions import Question, QuestionOption, label_meant, labels_meant, why_no_answer
 
 NAME = Question(
     text="Which name?", options=(QuestionOption(label="getCount"), QuestionOption(label="get_count"))
@@ -304,3 +306,40 @@ def test_a_reply_of_another_shape_is_refused_with_where_it_differs(data):
     told = read_answers(data, (NAME,))
     assert isinstance(told, str)
     assert "wrong shape: answers" in told or "wrong shape: complete" in told
+
+
+SEVERAL = Question(
+    text="Which?", options=tuple(QuestionOption(label=one) for one in ("a", "b, c", "d")), multi_select=True
+)
+ONE = replace(SEVERAL, multi_select=False)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "labels"),
+    [
+        ("2", ONE, ("b, c",)),
+        ("D", ONE, ("d",)),
+        ("1,3", ONE, ()),
+        ("1,3", SEVERAL, ("a", "d")),
+        ("3, 1, 3", SEVERAL, ("d", "a")),
+        ("b, c, d", SEVERAL, ("b, c", "d")),
+        ("1, something else", SEVERAL, ()),
+        ("1," * 9_000 + "1", SEVERAL, ()),
+    ],
+)  # fmt: skip
+def test_a_person_means_options_by_numbers_and_labels(said, question, labels):
+    assert labels_meant(said, question) == labels
+
+
+@pytest.mark.parametrize("said", ["9", "0", "-1", "1,3", "1 3", "4.", "q2", ""])
+def test_a_number_that_is_no_option_and_the_name_of_a_question_are_no_answer(said):
+    assert why_no_answer(said, ONE)
+
+
+@pytest.mark.parametrize("said", ["1", "b, c", "45 seconds", "2026-11-26", "q2 is open"])
+def test_options_and_own_words_are_an_answer(said):
+    assert not why_no_answer(said, ONE)
+
+
+def test_without_options_a_number_is_an_answer():
+    assert not why_no_answer("9", Question(text="How many?"))

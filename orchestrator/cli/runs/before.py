@@ -28,7 +28,8 @@ def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
             one for one in decided.answers if not any(_same(one, other) for other in answers.answers)
         )
         stale = tuple(dict.fromkeys((*answers.stale, *decided.stale)))
-        decided = AnswersFound(file=answers.file, answers=(*answers.answers, *others), stale=stale)
+        files = f"{answers.file} and {plan}" if others else answers.file
+        decided = AnswersFound(file=files, answers=(*answers.answers, *others), stale=stale)
     given = PlanGiven(
         file=str(plan),
         tasks=contents.plan.tasks,

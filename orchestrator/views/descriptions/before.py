@@ -45,7 +45,8 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
 
 
 def _answers(event: e.AnswersFound) -> list[Words]:
-    text = f"{len(event.answers)} answer(s) read from {event.file}"
+    many = len(event.answers)
+    text = f"{many} answer{'' if many == 1 else 's'} read from {event.file}"
     found = [Words(kind="spec check", subject="spec", text=text)]
     if event.stale:
         stale = _below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])

@@ -173,6 +173,11 @@ def _ended(view: RunView, event: e.CallEnded) -> Words:
     if event.end in _GOOD:
         turns = f", {event.turns} turn{'' if event.turns == 1 else 's'}" if event.turns else ""
         return Words(kind="call", text=f"{text}{turns}, {spent}", is_told=False)
+    if event.end is CallEnd.UNANSWERED and any(
+        ask.parked and ask.asked.call_id == event.call_id for ask in view.asks.values()
+    ):
+        text = f"{about.role}: parked, it goes on with the answer of a person"
+        return Words(kind="call", subject=about.task_id or WHOLE, text=f"{text}, {spent}", is_told=False)
     is_last = event.call_id == view.process.judge_refused
     no_more = ". The judge is not asked again in this run, and rules decide" if is_last else ""
     return Words(

@@ -27,7 +27,7 @@ def people_words(view: RunView, event: e.PeopleEvent) -> Words:
         case e.RunContinued():
             return Words(kind="pause", text=f"{event.by} lets the run go on")
         case e.WordRefused():
-            text = f"nothing was done with a word of {event.by}: {event.reason}"
+            text = f"nothing was done with what {event.by} said ({event.reason})"
             quote = Quote(who=PERSON, texts=(event.text,)) if event.text else Quote(who=SQ, texts=("",))
             return Words(kind=_SAID, text=text, tone=Tone.WARN, quotes=(quote,))
         case _:

@@ -29,7 +29,7 @@ def decided_for(rows: Iterable[CriterionRow], decisions: Iterable[Decision]) -> 
 
 def answered(decisions: Iterable[Decision]) -> list[Decision]:
     """Return the decisions that were made without the user and hold."""
-    return [one for one in decisions if one.answer and not (one.parked or one.rejected)]
+    return [one for one in decisions if one.answer and not (one.parked or one.rejected or one.is_yours)]
 
 
 def grouped(points: Iterable[Point]) -> list[list[Point]]:

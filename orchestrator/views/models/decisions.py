@@ -34,9 +34,14 @@ class Decision:
     problem: str
     seq: int = 0
 
+    @property
+    def is_yours(self) -> bool:
+        """Whether a person decided."""
+        return self.answer is not None and self.answer.basis is Basis.PERSON
+
 
 def decisions_of(view: RunView) -> list[Decision]:
-    """All decisions of a run that no person made, in the order of the questions."""
+    """Return the questions of Workers, and those about the spec that no person decided, in their order."""
     return [*_before_the_work(view), *(decision for ask in view.asks.values() for decision in _of(view, ask))]
 
 
@@ -48,6 +53,11 @@ class SpecQuestion:
     answer: str
     by: str
     seq: int
+
+    @property
+    def is_yours(self) -> bool:
+        """Whether a person decided."""
+        return self.by == DECIDERS[Decider.PERSON]
 
 
 def spec_questions(view: RunView) -> tuple[SpecQuestion, ...]:
@@ -98,14 +108,14 @@ def _of(view: RunView, ask: AskView) -> Iterator[Decision]:
             at=ask.at or datetime.min,  # noqa: DTZ901  the fold fills it
             task_id=ask.asked.task_id,
             question=question,
-            answer=given[number] if number < len(given) else None,
+            answer=ask.given.get(question.text) or (given[number] if number < len(given) else None),
             model=ask.answered.model if ask.answered else "",
             cost_usd=by.cost_usd if by and ask.answered and not ask.answered.reused else 0.0,
             again=question.text in ask.asked.again,
             rejected=question.text in ask.rejected,
             plain=ask.asked.plain,
             reused_from=ask.answered.reused_from if ask.answered else "",
-            parked=ask.parked is not None and ask.answered is None,
+            parked=ask.parked is not None and ask.answered is None and question.text not in ask.given,
             problem=ask.failed.cause if ask.failed else "",
             seq=ask.seq,
         )

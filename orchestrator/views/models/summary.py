@@ -52,12 +52,15 @@ class Need:
     """Something that a person has to look at. `seq` is the place of the event that says so.
 
     `what` says in sq's words which kind it is, `text` is the question or the reason, in an agent's words.
+    `name` (q1) and the labels of its `options` are those of a question that waits for an answer.
     """
 
     what: str
     text: str
     task_id: str
     seq: int
+    name: str = ""
+    options: tuple[str, ...] = ()
 
 
 _DOING = {
@@ -85,7 +88,10 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One run in short. `next_command` is "" if it cannot be resumed, `pull_request` its address or ""."""
+    """One run in short. `next_command` is "" if it cannot be resumed, `pull_request` its address or "".
+
+    `waiting` counts the questions that wait for a person.
+    """
 
     run_id: str
     standing: RunState
@@ -101,6 +107,7 @@ class RunSummary:
     rehearsal: bool = False
     started_at: datetime | None = None
     seconds: float = 0.0
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +155,7 @@ def summary_of(
         rehearsal=bool(started and started.rehearsal),
         started_at=begun,
         seconds=(until - begun).total_seconds() if until and begun else 0.0,
+        waiting=len(view.waiting_questions),
     )
 
 
@@ -184,16 +192,35 @@ def waiting_lines(view: RunView, answered: Collection[str] = ()) -> list[str]:
     return lines
 
 
+def waits_for_person(view: RunView) -> str:
+    """Return what the whole run waits for until a person acts, or ""."""
+    if paused := view.context.people.paused:
+        return f"paused by {paused.by}: sq continue"
+    if (phase := phase_of(view)) in {Phase.QUESTIONS, Phase.APPROVAL}:
+        return _DOING[phase]
+    waiting = _waiting_tasks(view)
+    return _activity(view) if waiting and {*waiting} >= {*_under_way(view)} else ""
+
+
+def stage_word(view: RunView, task_id: str) -> str:
+    """Return the stage of a task, or that it waits for a person."""
+    return "waits for you" if task_id in _waiting_tasks(view) else str(view.tasks[task_id].stage)
+
+
+def _under_way(view: RunView) -> list[str]:
+    return [id_ for id_ in movable(view.tasks) if view.tasks[id_].stage is not Stage.WAITING]
+
+
+def _waiting_tasks(view: RunView) -> list[str]:
+    return [*dict.fromkeys(ask.asked.task_id for ask, _ in view.waiting_questions.values())]
+
+
 def _activity(view: RunView) -> str:
     phase = phase_of(view)
     if phase is not Phase.TASKS:
         return _DOING[phase]
-    under_way = [
-        f"{id_} {task.stage}"
-        for id_ in movable(view.tasks)
-        if (task := view.tasks[id_]).stage is not Stage.WAITING
-    ]
-    return ", ".join(under_way) or "between tasks"
+    under_way = dict.fromkeys([*_under_way(view), *_waiting_tasks(view)])
+    return ", ".join(f"{id_} {stage_word(view, id_)}" for id_ in under_way) or "between tasks"
 
 
 def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:

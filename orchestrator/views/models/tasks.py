@@ -7,7 +7,7 @@ from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of
 from orchestrator.views.models.why import why_not
-from orchestrator.views.words import short, time_of_day, tool_call
+from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import is_under_way
@@ -106,7 +106,8 @@ def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
 def _call(story: RunFacts, task: TaskView, call: CallView, now: datetime) -> str:
     role, model = call.started.role, call.started.model
     if call.since and call.since > now:
-        return f"{role} waits until {time_of_day(call.since)}: {call.retries[-1].end}"
+        last = call.retries[-1]
+        return f"{role} waits until {time_of_day(call.since)}: {retry_cause(last.end, last.resets_at)}"
     newest = story.history.doing.get(call.started.call_id)
     if newest and newest.message.kind is MessageKind.TOOL_CALL:
         return f"{role}: {tool_call(story.view.root, newest.message)}"
@@ -169,8 +170,21 @@ def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, optio
 
 def _needs(story: RunFacts, rows: tuple[TaskRow, ...]) -> list[Need]:
     needs = [
+        Need(
+            what="a question is parked",
+            text=question.text,
+            task_id=ask.asked.task_id,
+            seq=ask.seq,
+            name=name,
+            options=tuple(option.label for option in question.options),
+        )
+        for name, (ask, question) in story.view.waiting_questions.items()
+    ]
+    shown = {need.seq for need in needs}
+    needs += [
         Need(what="a question is parked", text=question, task_id=task_id, seq=seq)
         for task_id, question, seq in parked_questions(story.view)
+        if seq not in shown
     ]
     needs += [
         Need(what=f"a task is {row.stage}", text=row.now, task_id=row.id, seq=row.seq)

@@ -82,7 +82,7 @@ def _meanwhile(events: list[Stored]) -> Iterator[Fact]:
             case e.RunContinued(by=by):
                 value = f"let go on by {by}"
             case e.WordRefused() as event:
-                value = f"nothing was done with a word of {event.by}: {event.reason}"
+                value = f"nothing was done with what {event.by} said ({event.reason})"
             case e.CallRetried(resets_at=at) if at:
                 value = f"a limit was waited for until {local_time(at)}"
             case _:

@@ -12,13 +12,13 @@ import msgspec
 
 from agents.concurrency import task_group
 from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import activity
+from orchestrator.views.models.summary import activity, waits_for_person
 from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.spending import spending_of
 from orchestrator.views.run.story import lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import say, say_all, say_json, shown
-from orchestrator.views.words import duration, subject_of, time_of_day, tool_call
+from orchestrator.views.words import duration, retry_cause, subject_of, time_of_day, tool_call
 from state.journal.events import RunEnded, RunInterrupted, Stored
 from state.journal.events.calls import CallView
 from state.journal.fold.fold import apply
@@ -220,8 +220,12 @@ def next_notice(quiet_s: float) -> float:
 
 def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
     """The calls and commands that have not ended, with their times, else sq's own activity."""
-    waits = "; ".join(_waits(view, now)) or f"sq's own work ({activity(view, now)})"
-    return f"no sign for {duration(quiet_s)}, waiting for {waits}"
+    quiet = f"no sign for {duration(quiet_s)}"
+    waits = "; ".join(_waits(view, now))
+    if not waits and (person := waits_for_person(view)):
+        return f"{quiet}: {person}"
+    own = f"sq's own work ({activity(view, now)})"
+    return f"{quiet}, waiting for {waits or own}"
 
 
 def _waits(view: RunView, now: datetime) -> Iterator[str]:
@@ -237,7 +241,9 @@ def _waits(view: RunView, now: datetime) -> Iterator[str]:
 def _call(view: RunView, call: CallView, now: datetime) -> str:
     who = f"the {call.started.role} on {subject_of(call.started.task_id)} ({call.started.model})"
     if call.since and call.since > now:
-        return f"{who}, which is asked again at {time_of_day(call.since)} after: {call.retries[-1].end}"
+        last = call.retries[-1]
+        cause = retry_cause(last.end, last.resets_at)
+        return f"{who}, which is asked again at {time_of_day(call.since)} after: {cause}"
     return f"{who}, since {time_of_day(call.since or call.at)}{_in_a_tool(view, call)}"
 
 

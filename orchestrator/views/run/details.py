@@ -9,7 +9,7 @@ from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CriterionRow, criteria_of
 from orchestrator.views.models.decisions import Decision, decisions_of
 from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunState, RunSummary, waiting_lines
+from orchestrator.views.models.summary import RunState, RunSummary, stage_word, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -48,6 +48,7 @@ class TaskDetails:
     branch: str
     worktree: str
     commit: str
+    waits_for_you: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ def details_of(
         effort=started.effort if started else "",
         resumptions=view.process.resumptions,
         notes=started.notes if started else (),
-        tasks=tuple(_task(id_, task) for id_, task in view.tasks.items()),
+        tasks=tuple(_task(view, id_, task) for id_, task in view.tasks.items()),
         questions=tuple(decisions_of(view)),
         baseline=tuple(view.baseline.checks.values()),
         baseline_notes=view.baseline.notes,
@@ -154,7 +155,7 @@ def _cause(view: RunView) -> str:
     return f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
 
 
-def _task(task_id: str, task: TaskView) -> TaskDetails:
+def _task(view: RunView, task_id: str, task: TaskView) -> TaskDetails:
     return TaskDetails(
         id=task_id,
         title=task.task.title,
@@ -167,6 +168,7 @@ def _task(task_id: str, task: TaskView) -> TaskDetails:
         branch=task.place.branch,
         worktree=task.place.worktree,
         commit=task.claim.commit,
+        waits_for_you=stage_word(view, task_id) != task.stage,
     )
 
 
@@ -199,6 +201,10 @@ def _head(details: RunDetails) -> Iterator[str]:
     yield from (f"note: {note}" for note in details.notes)
 
 
+def _stage(task: TaskDetails) -> str:
+    return "waits for you" if task.waits_for_you else task.stage
+
+
 def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
     if not tasks:
         yield "tasks: there is no accepted plan"
@@ -206,7 +212,7 @@ def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
     yield "tasks:"
     header = ("task", "title", "stage", "attempt", "iteration", "open issues")
     rows = [
-        (task.id, task.title, task.stage, str(task.attempt), str(task.iteration), str(len(task.issues)))
+        (task.id, task.title, _stage(task), str(task.attempt), str(task.iteration), str(len(task.issues)))
         for task in tasks
     ]
     yield from columns(header, rows, indent="  ")
@@ -293,13 +299,19 @@ def state_text(summary: RunSummary) -> str:
             return summary.standing
 
 
+def _listed_state(summary: RunSummary) -> str:
+    """Return the state of a run in the list: an active one names the tasks that wait itself."""
+    needs = summary.waiting and summary.standing is not RunState.ACTIVE
+    return f"{state_text(summary)}, waits for you ({summary.waiting})" if needs else state_text(summary)
+
+
 def _row(summary: RunSummary) -> tuple[str, ...]:
     if summary.started_at is None:
         return (summary.run_id, "", state_text(summary), "", "", "", "")
     return (
         summary.run_id,
         short(PurePath(summary.spec_name).name, _SPEC_SHOWN),
-        state_text(summary),
+        _listed_state(summary),
         f"{summary.tasks_merged}/{summary.tasks_total}",
         f"${summary.cost_usd:.2f}" + (" rehearsed" if summary.rehearsal else ""),
         local_time(summary.started_at),

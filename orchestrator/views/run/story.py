@@ -150,19 +150,21 @@ def _again(view: RunView) -> list[str]:
 
 
 def _assumptions(view: RunView) -> list[str]:
-    """The answers that held: those of the Developer's own judgement, then those with grounds."""
+    """The answers that held: of the Developer's own judgement, then those with grounds, then a person's."""
     answers = list(dict.fromkeys(answer for _, answer in view.decided()))
     assumed = [_decided(one) for one in answers if one.basis is Basis.JUDGEMENT]
-    found = [_decided(one) for one in answers if one.basis is not Basis.JUDGEMENT]
+    found = [_decided(one) for one in answers if one.basis not in {Basis.JUDGEMENT, Basis.PERSON}]
+    own = [_decided(one) for one in answers if one.basis is Basis.PERSON]
     return [
         *(["assumptions made:", *assumed] if assumed else []),
         *(["answered from the spec, the code or the session:", *found] if found else []),
+        *(["decided by a person:", *own] if own else []),
     ]
 
 
 def _decided(answer: Answer) -> str:
     """A decision in one line, with the reason to look at it again."""
-    doubts = [] if answer.reversible else ["not easy to undo"]
+    doubts = [] if answer.reversible or answer.basis is Basis.PERSON else ["not easy to undo"]
     return "    " + decision_line(answer) + (f" ({', '.join(doubts)})" if doubts else "")
 
 

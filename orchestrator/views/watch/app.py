@@ -32,8 +32,10 @@ Panel {{ height: 1; background: {GROUND}; overflow: hidden; }}
 .narrow #right {{ display: none; }}
 .narrow #left {{ width: 1fr; max-width: 1000; }}
 .narrow.alone #right {{ display: block; }}
-Question {{ align: left bottom; background: {GROUND} 0%; }}
-#question {{ dock: bottom; background: {CHOSEN}; }}
+LinePrompt {{ align: left bottom; background: {GROUND} 0%; }}
+#prompt {{ height: auto; }}
+#about {{ background: {RAISED}; padding: 0 1; }}
+#question {{ background: {CHOSEN}; }}
 """
 TERMINATED = 143  # exit code after SIGTERM: 128 and its number
 

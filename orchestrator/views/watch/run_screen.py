@@ -2,14 +2,16 @@
 
 import subprocess
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import ClassVar
 
 import anyio
 from textual.binding import BindingType
 
 from orchestrator.views.watch.drawn_run import DrawnRun
-from orchestrator.views.watch.sheet_screens import FindPrompt, Sheet
+from orchestrator.views.watch.sheet_screens import LinePrompt, Sheet
 from orchestrator.views.watch.side import NAMES
+from orchestrator.views.watch.text import ScreenLine, line
 from orchestrator.views.watch.texts import sheets
 from state.errors import UsageError
 from state.inbox import WordKind, new_word, person, send
@@ -162,7 +164,7 @@ class RunScreen(DrawnRun):
             if word is not None:
                 self._find(word)
 
-        self.app.push_screen(FindPrompt(" / "), found)
+        self.app.push_screen(LinePrompt(" / "), found)
 
     def action_pause(self) -> None:
         """Pause the run, or let it go on."""
@@ -172,7 +174,8 @@ class RunScreen(DrawnRun):
     def action_say(self) -> None:
         """Ask for a word to the chosen task, or to all."""
         task_id = self.tasks.chosen
-        self._ask(f" say to {task_id or 'all'}: ", WordKind.SAY, task_id)
+        about = [line((f"A word to {task_id or 'all tasks'}. The next prompt has it.", "title"), indent=-1)]
+        self._ask(f" say to {task_id or 'all'}: ", about, WordKind.SAY, task_id)
 
     def action_answer(self) -> None:
         """Ask for the answer to a question of the chosen task that waits, or else to the first that waits."""
@@ -182,14 +185,15 @@ class RunScreen(DrawnRun):
             self.tell("no question waits for an answer")
             return
         name = (own or [*waiting])[0]
-        self._ask(f" {name}, {waiting[name][1].text}: ", WordKind.ANSWER, name)
+        asked = sheets.question(name, *waiting[name])
+        self._ask(f" answer {name}: ", asked, WordKind.ANSWER, name)
 
-    def _ask(self, prompt: str, kind: WordKind, about: str) -> None:
+    def _ask(self, prompt: str, lines: Sequence[ScreenLine], kind: WordKind, about: str) -> None:
         def typed(text: str | None) -> None:
             if text:
                 self._speak(kind, text, about)
 
-        self.app.push_screen(FindPrompt(prompt), typed)
+        self.app.push_screen(LinePrompt(prompt, lines), typed)
 
     def _speak(self, kind: WordKind, text: str = "", about: str = "") -> None:
         word = new_word(kind, person("sq watch"), text, about)

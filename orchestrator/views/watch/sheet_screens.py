@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.events import Key, Resize
 from textual.screen import ModalScreen
 
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.text import ScreenLine, line
+from orchestrator.views.watch.text import ScreenLine, line, rows_of
 
 _CLOSING = "Esc closes · j k scroll · g G"
 
@@ -76,26 +78,38 @@ class Sheet(ModalScreen[None]):
         self.query_one("#sheet", Panel).to_end()
 
 
-class FindPrompt(ModalScreen[str | None]):
-    """One line at the bottom for a word to find. Its result is None if it was left with Esc."""
+class LinePrompt(ModalScreen[str | None]):
+    """A line to type at the bottom, the screen stays above it. Its result is None if it was left with Esc."""
 
-    def __init__(self, prompt: str) -> None:
+    def __init__(self, prompt: str, about: Sequence[ScreenLine] = ()) -> None:
         """Make the line.
 
         Args:
-            prompt: stands before the typed word.
+            prompt: stands before the typed words.
+            about: lines above it that say what is asked.
         """
         super().__init__()
         self._prompt = prompt
+        self._about = about
         self._typed = ""
 
     def compose(self) -> ComposeResult:
         """Return the parts of the screen."""
-        yield Panel("question", ground="chosen")
+        with Vertical(id="prompt"):
+            yield Panel("about", ground="raised")
+            yield Panel("question", ground="chosen")
 
     def on_mount(self) -> None:
         """Show the empty line."""
         self._show()
+
+    def on_resize(self, event: Resize) -> None:
+        """Give what is asked the rows that it needs, at most half of the screen."""
+        panel = self.query_one("#about", Panel)
+        rows = sum(len(rows_of(one, max(1, event.size.width - 2))) for one in self._about)
+        panel.display = rows > 0
+        panel.styles.height = max(1, min(rows, event.size.height // 2))
+        panel.replace(self._about)
 
     def on_key(self, event: Key) -> None:
         """Take what is typed."""
@@ -115,6 +129,11 @@ class FindPrompt(ModalScreen[str | None]):
             self._show()
 
     def _show(self) -> None:
+        """Show what was typed, of a long text the end."""
+        room = max(1, self.app.size.width - cell_len(self._prompt) - 1)
+        typed = self._typed
+        while cell_len(typed) > room:
+            typed = typed[1:]
         self.query_one("#question", Panel).replace(
-            [line((self._prompt, "key"), (self._typed, "strong"), ("_", "dim"), indent=-1)]
+            [line((self._prompt, "key"), (typed, "strong"), ("_", "dim"), indent=-1)]
         )

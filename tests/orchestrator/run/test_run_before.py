@@ -113,6 +113,11 @@ def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_a
         ("q-1", "English", Decider.RECOMMENDED),
     ]
     assert len(person.told) == 2
+    assert "decided by a person:\n" in done.output
+    assert "answered from the spec" not in done.output
+    page = (done.folder / "report.html").read_text()
+    assert "Decided without you (1)" in page
+    assert "80 characters" in page[page.index("Decided by you") :].partition("</section>")[0]
     (recommended,) = json.loads(rendered(done))["decisions"]
     assert recommended["answer"]["labels"] == ["English"]
     assert len(json.loads(rendered(done))["spec_check"]["questions"]) == 2

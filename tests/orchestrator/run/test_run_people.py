@@ -371,8 +371,19 @@ def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
         (("say", "nobody", "Hello"), "neither a run nor a task"),
         (("say", "calm", "Hello"), "is merged"),
         (("say", ""), "no words"),
-        (("answer", "q7", "yes"), "no question q7 waits for an answer. Waiting: q1"),
+        (
+            ("answer", "q7", "yes"),
+            "no question q7 waits for an answer. These wait: q1: May I drop the table?",
+        ),
         (("answer", ""), "needs words"),
+        (("answer", "q1"), "the words are missing"),
+        (("answer", done.folder.name), "the words are missing"),
+        (("answer", "q7"), "q7 is the name of a question"),
+        (("answer", "q1", "q2"), "q2 is the name of a question"),
+        (("answer", "q1", "q1", "q2"), "one run and one question"),
+        (("answer", "q1", "9"), "9 is no option of the question. The options are: 1 yes, 2 no"),
+        (("answer", "0"), "0 is no option"),
+        (("answer", "1,2"), "one may be chosen"),
         (("continue",), "not paused"),
         (("say", "a", "b", "c", "d"), "4 arguments"),
     ):
@@ -380,6 +391,26 @@ def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
         assert isinstance(result.exception, UsageError), result.output
         assert found in str(result.exception)
     assert left_in(done.folder) == []
+
+
+def test_several_options_are_chosen_by_their_numbers_or_labels_and_one_that_is_none_is_refused(
+    rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
+) -> None:
+    which = question("Which tables may I drop?", "old, unused", "users", "mail", several=True)
+    would = answers(answer(which["question"], "users", reversible=False, basis="judgement"))
+    asking = worker("risky", 1, asks(which, then="I wait."), writes("risky.txt", "1\n"), completes())
+    done = rehearse(parks(**asking, **{"developer/risky/1": [would]}), **PARK)
+    refused = sq("answer", "1,4")
+    assert "1,4 is no option" in str(refused.exception)
+    assert "several may be chosen, such as 1,2" in str(refused.exception)
+    assert sq("answer", "3, old, unused").exit_code == 0
+    last = resume(done)
+    assert last.outcome is Outcome.COMPLETE, last.output
+    [ask] = last.view.asks.values()
+    given = ask.given[which["question"]]
+    assert (given.labels, given.free_text, given.beside_options) == (("mail", "old, unused"), "", False)
+    assert any("mail, old, unused" in prompt for prompt in prompts_of(last, Role.WORKER))
+    assert "free text" not in "".join(prompts_of(last, Role.WORKER))
 
 
 def test_a_word_that_was_recorded_before_a_kill_is_not_taken_again_and_one_that_fits_no_more_is_recorded(
@@ -458,3 +489,28 @@ def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Res
     report = sq("report", "--format", "md").output
     assert "(sq answer) answered" in report
     assert "keep it as it is" in report
+
+
+def test_an_answer_of_a_person_is_nowhere_counted_as_decided_without_them(
+    rehearse: Rehearse, sq: Callable[..., Result], resume: Resume
+) -> None:
+    done = rehearse(parks(), **PARK)
+    assert "Decided without you" in sq("report", "--format", "md").output
+    listed, status = sq("status").output, sq("status", done.folder.name).output
+    assert "stuck, waits for you (1)" in listed
+    assert any(
+        line.split()[0] == "risky" and "waits for you" in line for line in status.splitlines() if line.strip()
+    )
+    assert "question unanswered" not in done.output
+    assert sq("answer", "2").exit_code == 0
+    last = resume(done)
+    decided = f"decided by a person:\n    {DROP['question']} → no\n"
+    assert decided in last.output
+    assert "answered from the spec" not in last.output
+    without, _, yours = sq("report", "--format", "md").output.partition("Decided by you")
+    assert "No question was decided without you in this run." in without
+    assert DROP["question"] in yours.partition("##")[0]
+    page = (done.folder / "report.html").read_text()
+    assert "Decided without you (0)" in page
+    assert "decision without you" not in page
+    assert page.index("Decided by you") < page.index("a person says")

@@ -151,3 +151,14 @@ def test_what_is_waited_for_are_calls_and_commands_without_an_end(events, waits)
     for number, event in enumerate(events, start=1):
         apply(view, Stored(number, at(number), event))
     assert silence_line(view, at(60), 30) == f"no sign for 30 s, waiting for {waits}"
+
+
+def test_a_usage_limit_is_named_and_a_run_that_waits_for_a_person_says_so():
+    limit = e.CallRetried(call_id="w", end=CallEnd.API_ERROR, detail="", wait_s=600, resets_at=at(600))
+    view = RunView()
+    for number, event in enumerate([PLANNED, call(), limit], start=1):
+        apply(view, Stored(number, at(number), event))
+    assert silence_line(view, at(60), 30).endswith("after: a usage limit is reached")
+    apply(view, Stored(4, at(4), e.RunPaused(word_id="1", by="ann@host")))
+    view.calls.clear()
+    assert silence_line(view, at(60), 30) == "no sign for 30 s: paused by ann@host: sq continue"

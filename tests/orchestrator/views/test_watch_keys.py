@@ -19,6 +19,7 @@ from orchestrator.views.watch.panel import MOST_LINES
 from orchestrator.views.watch.run_screen import RunScreen
 from orchestrator.views.watch.runs_screen import RunsScreen
 from orchestrator.views.watch.texts.stream import stream
+from state.inbox import left_in
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 from state.outcome import Outcome
@@ -375,3 +376,71 @@ async def test_a_run_that_is_resumed_is_followed_again(folder):
         with Journal(folder) as journal:
             journal.append(e.RunResumed())
             await watched.until(lambda text: "● baseline" in text.splitlines()[0])
+
+
+def waiting_run(folder):
+    """The run until its question is parked."""
+    events = twelve_tasks()
+    at = next(number for number, one in enumerate(events) if isinstance(one.event, e.QuestionsParked))
+    return write(folder / RUN_ID, events[: at + 1])
+
+
+@pytest.mark.parametrize("colours", [True, False])
+@pytest.mark.parametrize("size", [(160, 50), (80, 24)])
+async def test_an_answer_is_typed_below_the_question_and_its_options_while_the_run_stays_on_the_screen(
+    tmp_path, size, colours
+):
+    folder = waiting_run(tmp_path)
+    async with watching(folder, size=size, colours=colours) as watched:
+        above = watched.text.splitlines()
+        text = await watched.press("a")
+        assert text.splitlines()[:10] == above[:10]
+        *_, question, yes, no, how, line = text.splitlines()
+        assert question.strip().startswith("q1, accounts: Delete the column")
+        assert (yes.split(), no.split()) == (["1", "yes"], ["2", "no"])
+        assert "Enter sends · Esc leaves" in how
+        assert line.strip() == "answer q1: _"
+        assert "answer q1: 9_" in await watched.press("9")
+        text = await watched.press("enter")
+        assert "9 is no option of the question" in text
+        assert left_in(folder) == []
+        await watched.press("a", "2", "enter")
+        [word] = left_in(folder)
+        assert (word.kind, word.about, word.text) == ("answer", "q1", "2")
+        assert "answer: left for the run" in watched.text
+        await watched.press("a", "1", "escape")
+        assert len(left_in(folder)) == 1
+        assert watched.text.splitlines()[:10] == above[:10]
+
+
+@pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
+async def test_a_word_is_typed_below_the_run_and_a_long_one_shows_its_end(folder, size):
+    async with watching(folder, size=size) as watched:
+        above = watched.text.splitlines()
+        text = await watched.press("s")
+        assert text.splitlines()[: size[1] // 2] == above[: size[1] // 2]
+        assert "say to" in text.splitlines()[-1]
+        text = await watched.press(*("word " * 40).replace(" ", "_"), "E", "N", "D")
+        assert text.splitlines()[-1].endswith("END_")
+        await watched.press("ctrl+u", *"short", "enter")
+        [word] = left_in(folder)
+        assert (word.kind, word.text) == ("say", "short")
+        assert word.about in TITLES
+
+
+async def test_without_a_question_that_waits_nothing_is_asked(tmp_path):
+    async with watching(write(tmp_path / RUN_ID, twelve_tasks()[:4])) as watched:
+        assert "no question waits for an answer" in await watched.press("a")
+        assert "_" not in watched.text.splitlines()[-1]
+
+
+async def test_p_pauses_the_run_and_then_lets_it_go_on(folder):
+    async with watching(folder) as watched:
+        assert "pause: left for the run" in await watched.press("p")
+        assert [one.kind for one in left_in(folder)] == ["pause"]
+        with Journal(folder) as journal:
+            journal.append(e.RunPaused(word_id=left_in(folder)[0].word_id, by="ann@host (sq watch)"))
+            paused = "pauses the run before"
+            await watched.until(lambda text: paused in text)
+        assert "continue: left for the run" in await watched.press("p")
+        assert [one.kind for one in left_in(folder)] == ["pause", "continue"]

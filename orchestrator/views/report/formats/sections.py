@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from orchestrator.views.html.amounts import moment, money, number, signed
 from orchestrator.views.models.conclusions import Point, Urgency
 from orchestrator.views.models.criteria import CriterionRow, counted
+from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
@@ -49,7 +50,12 @@ def sections(report: ReportContents) -> list[Section]:
         ),
         Section(title="What the spec asks", lines=tuple(criteria_shown(report))),
         Section(title=f"Look here yourself ({len(report.attention)})", lines=tuple(_points(report))),
-        Section(title="Decided without you", lines=tuple(_decisions(report))),
+        Section(
+            title="Decided without you",
+            lines=tuple(_decisions(one for one in report.decisions if not one.is_yours))
+            or ("No question was decided without you in this run.",),
+        ),
+        *([Section(title="Decided by you", lines=own)] if (own := _decided_by_you(report)) else []),
         *(
             [Section(title="Questions about the spec", lines=tuple(_questions(report)), folded=True)]
             if report.spec.is_checked
@@ -159,10 +165,20 @@ def _point(point: Point) -> str:
     return f"- {sign} {code(point.what)}{words}{source}"
 
 
-def _decisions(report: ReportContents) -> Iterator[str]:
-    if not report.decisions:
-        yield "No question was asked in this run."
-    for one in report.decisions:
+def _decided_by_you(report: ReportContents) -> tuple[str, ...]:
+    """Return what people answered: to Workers, and before the work."""
+    about_spec = [
+        line
+        for one in report.spec.questions
+        if one.is_yours
+        for line in (f"- before the work, about the spec: {code(one.finding.question)}",
+                     f"  - answer: {code(one.answer)}")
+    ]  # fmt: skip
+    return (*about_spec, *_decisions(one for one in report.decisions if one.is_yours))
+
+
+def _decisions(decisions: Iterable[Decision]) -> Iterator[str]:
+    for one in decisions:
         options = (
             f" (options: {codes(option.label for option in one.question.options)})"
             if one.question.options
@@ -176,7 +192,8 @@ def _decisions(report: ReportContents) -> Iterator[str]:
         verb = "**parked for you**, the Developer would have said" if one.parked else "answer"
         undo = "easy to undo" if one.answer.reversible else "**not easy to undo**"
         yield f"  - {verb}: {code(one.answer.marked)}"
-        yield f"  - basis: {one.answer.basis}, confidence {one.answer.confidence}, {undo}"
+        if not one.is_yours:
+            yield f"  - basis: {one.answer.basis}, confidence {one.answer.confidence}, {undo}"
         if one.answer.reason:
             yield f"  - why: {code(one.answer.reason)}"
         if one.answer.evidence:

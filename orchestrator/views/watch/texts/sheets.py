@@ -12,7 +12,9 @@ from orchestrator.views.screen import cell
 from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, text_of
 from orchestrator.views.words import duration
+from state.journal.events.questions import AskView
 from state.journal.events.tasks import Stage
+from state.records.questions import Question
 
 _NAME = 12
 _KINDS = {
@@ -74,6 +76,20 @@ def decisions(moment: Snapshot) -> list[ScreenLine]:
     if others or not parked:
         lines += [each for text in decision_lines(others) for each in text_of(text)]
     return lines
+
+
+def question(name: str, ask: AskView, asked: Question) -> list[ScreenLine]:
+    """Return a question that waits for a person, its options and how it is answered."""
+    several = "numbers or labels with commas between them" if asked.multi_select else "a number, a label"
+    how = f"{several}, or your own words" if asked.options else "your own words"
+    return [
+        line((f"{name}, {ask.asked.task_id}: ", "need"), (asked.text, "strong"), indent=2),
+        *(
+            line((f"{number:>3} ", "key"), one.label, (f"  {one.description}", "dim"), indent=4)
+            for number, one in enumerate(asked.options, 1)
+        ),
+        line((f"{how} · Enter sends · Esc leaves", "dim"), indent=2),
+    ]
 
 
 def times(moment: Snapshot, now: datetime, width: int) -> list[ScreenLine]:
