@@ -274,7 +274,7 @@ EMPTY = {
 READERS = {
     Role.WORKER: (
         *("worker_system", "build", "continue", "refused", "answered", "guidance", "word_first"),
-        *("plan_first", "plan_again", "implement", "checkpoint"),
+        *("plan_first", "plan_again", "implement", "checkpoint", "answered_meanwhile"),
     ),
     Role.PLANNER: ("planner_system", "analyze", "analyze_again", "plan", "plan_rejected"),
     Role.REVIEWER: (
