@@ -16,6 +16,8 @@ from state.journal.store import Journal, JournalReader
 from state.redaction.known import Known
 from state.redaction.redactor import Redactor
 
+pytestmark = pytest.mark.late  # processes of whole fleets
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Workplace:

@@ -15,6 +15,8 @@ from orchestrator.fleet.policy import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from state.errors import UsageError
 
+pytestmark = pytest.mark.late  # processes of whole fleets
+
 
 @pytest.fixture
 def files(local: FleetHere) -> FleetHere:
