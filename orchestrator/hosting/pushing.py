@@ -26,10 +26,13 @@ _REFUSED: tuple[tuple[str, str], ...] = (
     ("workflow", "the work changes a workflow, and the token may not do that (permission `workflows`)"),
     ("archived|read-only", "the repository is read-only"),
     (
-        "Authentication failed|could not read Username|Permission denied|403|denied to",
+        r"Authentication failed|could not read Username|Permission denied|\b403\b|denied to",
         "git has no right to push there. Use a token that writes contents, or set git up to push",
     ),
-    ("not found|does not exist|404", "the remote repository is not there, or its account may not see it"),
+    (
+        r"not found|does not exist|\b404\b",
+        "the remote repository is not there, or its account may not see it",
+    ),
     ("Could not resolve|unable to access|Connection|timed out", "the remote is not reached. Try again later"),
 )
 

@@ -157,6 +157,7 @@ async def test_without_a_remote_that_names_a_repository_the_error_says_how_to_ad
         ("echo 'GH009: Secrets detected!' >&2; exit 1", "found a secret"),
         ("echo 'GH001: Large files detected' >&2; exit 1", "larger than the service takes"),
         ("echo nothing known >&2; exit 1", "the remote refused it"),
+        ("echo commit be403f1404ab >&2; exit 1", "the remote refused it"),
     ],
 )
 async def test_a_push_that_is_refused_says_what_to_do(repository, shell, tmp_path, hook, sentence):
