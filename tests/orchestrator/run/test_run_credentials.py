@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 import yaml
-from language.scripted import SPEC, call, completes, passes, plans, says, writes
+from language.scripted import SPEC, analyzes, call, completes, passes, plans, says, writes
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
@@ -45,6 +45,7 @@ async def model_at_one_address(tmp_path: Path) -> AsyncIterator[Gateway]:
             "structured": {"answers": [ANSWER]},
             "when": "# Questions from the Worker",
         },  # its history holds `builds`
+        {**analyzes(), "when": "# Read this repository"},
         {**plans("notes"), "when": "# Turn a spec into tasks"},
         {**says(call("AskUserQuestion", questions=[QUESTION])), "when": builds},
         {**says(call("Bash", command="env > environment.txt")), "when": builds},
