@@ -14,7 +14,7 @@ import killed
 import pytest
 import yaml
 from crashes import Bench, environment
-from language.scripted import COLOUR, answer, answers, asks
+from language.scripted import signals
 
 from agents.process.containment import Containment
 from state.journal.events import NoticeSent
@@ -22,7 +22,7 @@ from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.settings.sources import user_file
 
-EXPECTED = ["parked", "stuck", "ended"]
+EXPECTED = ["stuck", "ended"]
 CONFIG = """
 [efforts.low]
 power_steering = "none"
@@ -35,10 +35,9 @@ MakeBench = Callable[[], Bench]
 
 @pytest.fixture
 def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
-    """Makes repositories with a run whose only task asks something that is parked, and is then stuck."""
+    """Makes repositories with a run whose only task is stuck. A parked question would let it end more than once."""
     made: list[Path] = []
-    risky = answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))
-    callers = {"worker/*": [asks(COLOUR)], "developer/*": [risky]}
+    callers = {"worker/*": [signals("task_stuck", reason="no way")]}
 
     def make() -> Bench:
         user_file().parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +60,6 @@ def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
             flags={
                 "workflow": ("--workflow", "direct"),
                 "effort": ("--effort", "low"),
-                "questions": ("--questions", "park"),
                 "verify": ("--verify", ("true",)),
             },
             outcome=Outcome.STUCK,
@@ -116,7 +114,7 @@ def points(one: Bench, kind: str) -> list[int]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("kind", [pytest.param("parked", marks=pytest.mark.slow), "ended"])
+@pytest.mark.parametrize("kind", [pytest.param("stuck", marks=pytest.mark.slow), "ended"])
 @pytest.mark.late
 def test_a_run_killed_when_a_notice_is_due_and_when_it_was_sent_tells_it_once(
     bench: MakeBench, home: Path, kind: str
