@@ -54,6 +54,6 @@ def test_a_session_that_never_has_its_tools_fails_the_run_with_the_cause(rehears
     assert done.outcome is Outcome.FAILED
     assert len(done.of(e.CallRetried)) == 2
     assert "process did not start" in done.output
-    cause = "did not offer its model mcp__sq__submit_plan (tool server sq: failed)"
+    cause = "did not offer its model mcp__sq__report_analysis (tool server sq: failed)"
     assert cause in " ".join(done.output.split())
     assert done.of(e.MessageReceived) == []
