@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import msgspec
 from state.errors import UsageError
 from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
-from state.records.questions import labels_meant, why_no_answer
+from state.records.questions import why_no_answer
 
 INBOX = "inbox"
 LONGEST = 20_000  # characters of a word
@@ -124,16 +124,7 @@ def send(run_folder: Path, view: RunView, word: Word) -> None:
     follows = word.kind in {WordKind.PAUSE, WordKind.CONTINUE} and before and before[-1] != word.kind
     if not follows and (problem := problem_of(view, word)):
         raise UsageError(f"run {run_folder.name}: {problem}")
-    leave(run_folder, _in_words(view, word))
-
-
-def _in_words(view: RunView, word: Word) -> Word:
-    """Return an answer by numbers, where several options may be chosen, with the labels of these options."""
-    if word.kind is not WordKind.ANSWER:
-        return word
-    _, question = view.waiting_questions[word.about]
-    labels = labels_meant(word.text, question) if question.multi_select else ()
-    return replace(word, text=", ".join(labels)) if labels else word
+    leave(run_folder, word)
 
 
 def leave(run_folder: Path, word: Word) -> None:

@@ -5,7 +5,7 @@ import anyio
 from orchestrator.run.record import Run
 from state.inbox import Word, WordKind, left_in, problem_of, remove, replaced
 from state.journal.events import Event, PersonAnswered, RunContinued, RunPaused, WordRefused, WordSaid
-from state.records.questions import Answer, Basis, Confidence, Question, label_meant
+from state.records.questions import Answer, Basis, Confidence, Question, labels_meant
 
 _LOOK_S = 0.2
 
@@ -57,19 +57,15 @@ def _event(run: Run, word: Word) -> Event:
 
 
 def _answer(question: Question, word: Word) -> Answer:
-    """Return a person's answer: an option by its number or its label, or the words themselves."""
-    labels = [option.label for option in question.options]
-    if word.text.isdecimal() and 0 < int(word.text) <= len(labels):
-        chosen: str | None = labels[int(word.text) - 1]
-    else:
-        chosen = label_meant(word.text, question.options)
+    """Return a person's answer: options by their numbers or labels, or the words themselves."""
+    labels = labels_meant(word.text, question)
     return Answer(
         question=question.text,
-        labels=(chosen,) if chosen else (),
-        free_text="" if chosen else word.text,
+        labels=labels,
+        free_text="" if labels else word.text,
         reason=f"answered by {word.by}",
         basis=Basis.PERSON,
         reversible=False,
         confidence=Confidence.HIGH,
-        beside_options=bool(labels) and not chosen,
+        beside_options=bool(question.options) and not labels,
     )

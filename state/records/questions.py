@@ -6,7 +6,7 @@ description behind a colon. Such a reply means that option if it can mean no oth
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 QUESTION_NAME = re.compile(r"q\d+")  # of a question that waits for a person
@@ -150,12 +150,6 @@ def why_no_answer(said: str, question: Question) -> str:
     return (
         f"{said} is no option of the question. The options are: {options} ({several}). Or use your own words"
     )
-
-
-def with_labels(answer: Answer, question: Question) -> Answer:
-    """Return a person's answer with the options that its free text means, where several may be chosen."""
-    labels = labels_meant(answer.free_text, question) if question.multi_select and answer.free_text else ()
-    return replace(answer, labels=labels, free_text="", beside_options=False) if labels else answer
 
 
 def _means(said: str, option: QuestionOption) -> bool:

@@ -20,7 +20,6 @@ from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
-from state.records.questions import with_labels
 from state.words import decision_line
 
 
@@ -213,8 +212,7 @@ def _people(view: RunView, event: e.PeopleEvent) -> None:
 def _answered(view: RunView, event: e.PersonAnswered) -> None:
     """Add a person's answer. When the last question of its call is answered, its task goes on."""
     ask = view.asks[event.ask_id]
-    question = next((one for one in ask.asked.questions if one.text == event.answer.question), None)
-    ask.given[event.answer.question] = with_labels(event.answer, question) if question else event.answer
+    ask.given[event.answer.question] = event.answer
     if ask.is_waiting:
         return
     own = {answer.question: answer for answer in (ask.parked.answers if ask.parked else ())} | ask.given
