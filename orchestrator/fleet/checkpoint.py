@@ -107,7 +107,8 @@ class Checkpoints:
             return ""
         for _ in range(_TRIES):
             try:
-                moment = last_decision(folder)
+                if not (moment := last_decision(folder)):
+                    return ""
                 refs, unfinished = self._refs(), self._unfinished(folder)
                 self._add_files(folder)
                 rows = rows_after(folder, self._seq)

@@ -29,13 +29,13 @@ def rows_after(run_folder: Path, seq: int) -> list[Row]:
 
 
 def last_decision(run_folder: Path) -> int:
-    """Return the place of the newest event that is no message of an agent, or 0.
+    """Return the place of the newest event that is no message of an agent, or 0, also while it has no table.
 
     Raises:
         JournalError: the journal cannot be read.
     """
     rows = _asked(run_folder, f"SELECT max(seq) FROM events WHERE seq > ? AND {NO_MESSAGE}", 0)  # noqa: S608
-    return int(rows[0][0] or 0)
+    return int(rows[0][0] or 0) if rows else 0
 
 
 def as_lines(rows: Iterable[Row]) -> bytes:

@@ -70,17 +70,21 @@ async def persistently(
         record: stores a failed try.
     """
 
+    over = datetime.now(UTC)  # the end of the newest wait
+
     def note(state: RetryCallState) -> None:
+        nonlocal over
         failed: CallResult = _result(state)
         wait_s = state.upcoming_sleep
-        resets_at = datetime.now(UTC) + timedelta(seconds=wait_s) if _is_reset(failed, retries) else None
+        over = datetime.now(UTC) + timedelta(seconds=wait_s)
+        resets_at = over if _is_reset(failed, retries) else None
         record(call_retried(call_id, failed, wait_s=wait_s, resets_at=resets_at))
 
     retrying = AsyncRetrying(
         retry=retry_if_result(lambda tried: may_pass(tried, view)),
         stop=lambda state: _is_enough(_result(state), retries, view.calls[call_id].retries, view),
         wait=lambda state: _wait(state, retries, view),
-        sleep=lambda seconds: until(datetime.now(UTC) + timedelta(seconds=seconds)),
+        sleep=lambda _: until(over),
         before_sleep=note,
         retry_error_callback=_result,
     )

@@ -12,7 +12,7 @@ from benchmarks.rehearsed import git
 from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
 from orchestrator.fleet.transport import git_line
 from state.journal.events import RunInterrupted
-from state.journal.store import Journal, JournalReader
+from state.journal.store import Journal, JournalReader, journal_file
 from state.redaction.known import Known
 from state.redaction.redactor import Redactor
 
@@ -79,6 +79,23 @@ def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -
     assert transcripts == sorted(
         one.name for one in other.root.glob("state/runs/*/claude/*/projects/*/*.jsonl")
     )
+
+
+def test_a_run_whose_journal_is_just_being_made_has_no_checkpoint_yet(
+    place: Workplace, tmp_path: Path
+) -> None:
+    """Its worker looks every moment: while the file has no table, and while the table has no event."""
+    other = Workplace(tmp_path / "second")
+    folder = other.state / "runs" / "20260131-142501-k3f9"
+    folder.mkdir(parents=True)
+    git(place.root, "clone", "--quiet", "--no-local", str(place.repository), str(other.repository))
+    taken = checkpoints(other)
+    assert taken.take("No file") == ""
+    journal_file(folder).touch()
+    assert taken.take("No table") == ""
+    with Journal(folder):
+        assert taken.take("No event") == ""
+    assert not taken.has_run
 
 
 def test_a_run_that_moves_twice_names_its_last_folder_alone(place: Workplace, tmp_path: Path) -> None:

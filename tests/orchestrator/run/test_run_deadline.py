@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -142,8 +142,8 @@ def test_a_deadline_that_is_no_time_is_refused_with_what_fits(rehearse: Rehearse
 
 
 @pytest.fixture
-def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Start a played run of `sq` as a process of its own session."""
+def started(repository: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a played run of `sq` as a process of its own session. What a failing test leaves is killed."""
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\npower_steering = "none"\nreview_plan = false\n')
 
@@ -152,7 +152,7 @@ def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[
         scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a test", "callers": callers}))
         spec.write_text(SPEC)
         command = [*PLAYED_SQ, "run", "--spec", str(spec), "--plain", "--rehearse", str(scenario)]
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*command, "--verify", "true", *arguments],
             cwd=repository,
             env={**os.environ, **environ},
@@ -161,8 +161,15 @@ def started(repository: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[
             text=True,
             start_new_session=True,
         )
+        left.append(process)
+        return process
 
-    return start
+    left: list[subprocess.Popen[str]] = []
+    yield start
+    for process in left:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def until(repository: Path, holds: Callable[[list[Stored]], bool]) -> list[Stored]:

@@ -1,5 +1,6 @@
 """Failures of the API and of processes: what may pass is tried again, what will not ends at once, with its cause."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -247,6 +248,28 @@ async def test_a_wait_ends_by_the_clock_on_the_wall_however_long_the_machine_sle
     before = anyio.current_time()
     await until(datetime.now(UTC) - timedelta(hours=1))  # it passed while the machine slept
     assert anyio.current_time() - before < 1
+
+
+async def test_the_end_of_a_wait_is_the_one_that_was_recorded_however_long_recording_took() -> None:
+    view = RunView(started=a_run(credentials="api key"))
+    view.calls["c"] = CallView(a_call(), datetime.now(UTC), "")
+    tries, recorded = list[float](), list[float]()
+
+    async def once(_number: int) -> CallResult:
+        tries.append(anyio.current_time())
+        refused = len(tries) == 1
+        return CallResult(
+            end=CallEnd.API_ERROR if refused else CallEnd.COMPLETED, api_status=500 if refused else None
+        )
+
+    def record(failed: CallRetried) -> None:
+        time.sleep(failed.wait_s)  # a slow disk, or a machine that sleeps just now
+        recorded.append(anyio.current_time())
+
+    await persistently(
+        once, call_id="c", view=view, retries=Retries(first_wait_s=2, longest_wait_s=2), record=record
+    )
+    assert tries[1] - recorded[0] < 1
 
 
 def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:
