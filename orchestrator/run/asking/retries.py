@@ -69,7 +69,6 @@ async def persistently(
         retries: how often, and how long to wait.
         record: stores a failed try.
     """
-
     over = datetime.now(UTC)  # the end of the newest wait
 
     def note(state: RetryCallState) -> None:
