@@ -67,6 +67,23 @@ async def left_out(repository: Path, patterns: Sequence[str]) -> tuple[str, ...]
     return (*tracked, *await not_ignored(repository, patterns))
 
 
+async def ignored_and_named(repository: Path, text: str) -> tuple[str, ...]:
+    """Return files of a checkout that git ignores and that a text names, by path or as a module.
+
+    Whole folders that git ignores are left out.
+    """
+    asked = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    listed = (await git(repository, "ls-files", *asked)).split("\0")
+    return tuple(path for path in listed if path and not path.endswith("/") and _names(text, path))
+
+
+def _names(text: str, path: str) -> bool:
+    last = Path(path)
+    module = ".".join(last.with_suffix("").parts[-2:])
+    words = (last.name, module if "." in module else f"'{module}'")
+    return any(re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text) for word in words)
+
+
 async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state: Path | None = None) -> None:
     """Refuse patterns that name files which git does not ignore.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.git.seeding import ignored_and_named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks.tools import configured_checks, may_be_run
 from orchestrator.project.readiness.environment import exports_of
@@ -20,6 +21,7 @@ from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
+from state.words import listed
 
 CHOSEN = "--verify"
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
@@ -47,7 +49,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
             tree=tree,
             environment=environment,
             checks=tuple(checks),
-            notes=(*_notes(run, checks), *left_out),
+            notes=(*_notes(run, checks), *await _lacking(run, checks), *left_out),
             exports=exports_of(scratch.environment, scratch.folder),
             left_out=left_out,
         )
@@ -206,8 +208,27 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
     return notes
 
 
+async def _lacking(run: Run, checks: list[BaselineCheck]) -> list[str]:
+    """Return a note on files that only the checkout has and that a command which fails names."""
+    if not run.settings.worktrees:
+        return []
+    failing = [check.run for check in checks if check.run.exit_code and not check.run.count.passed]
+    text = "\n".join(f"{done.failing_part}\n{done.output_tail}" for done in failing)
+    found = await ignored_and_named(run.repository, text) if failing else ()
+    what = f"git ignores {listed(found)}, so worktrees lack what your checkout has"
+    return [f"{what}: name it in `worktree.include`"] if found else []
+
+
 def _note(run: Run, check: BaselineCheck) -> str:
-    return "; ".join(filter(None, (_note_of_standing(run, check), _note_of_sandbox(check))))
+    notes = (_note_of_standing(run, check), _note_of_tests(run, check), _note_of_sandbox(check))
+    return "; ".join(filter(None, notes))
+
+
+def _note_of_tests(run: Run, check: BaselineCheck) -> str:
+    done = check.run
+    if check.standing is not BaselineStanding.FAILS or not done.count.tests or done.count.passed:
+        return ""
+    return f"`{done.command}` fails before any change, and no test passes ({cause_of(done)}){_remedy(run)}"
 
 
 def _note_of_sandbox(check: BaselineCheck) -> str:

@@ -294,8 +294,9 @@ async def _run(
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out
-    missing = missing_program(suite, ran.output, ran.exit_code) if failed else ""
-    broken = broke_off(suite, ran.output, ran.exit_code, counted) if failed and not missing else ""
+    said = plain(ran.output)  # a project may have its runner print colours everywhere
+    missing = missing_program(suite, said, ran.exit_code) if failed else ""
+    broken = broke_off(suite, said, ran.exit_code, counted) if failed and not missing else ""
     done = _with_complaints(suite, ran, readable=not machine) if checks else ran.run
     return replace(
         done,
@@ -303,7 +304,7 @@ async def _run(
         missing=missing,
         broken=broken,
         failing_part=done.failing_part or _failing_part(suite, ran),
-        nothing_yet="" if broken else nothing_yet(suite, ran.output, ran.exit_code, counted),
+        nothing_yet="" if broken else nothing_yet(suite, said, ran.exit_code, counted),
     )
 
 

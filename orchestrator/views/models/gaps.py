@@ -72,6 +72,14 @@ def proofs(view: RunView) -> Iterator[Point]:
                 ),
                 seq=view.baseline.seq,
             )
+        elif check.run.exit_code and check.run.count.tests and not check.run.count.passed:
+            yield Point(
+                Urgency.UNPROVEN,
+                "no test passed before",
+                f"no test of `{check.run.command}` passed before any change: what they show is little",
+                words=". ".join(one for one in view.baseline.notes if check.run.command in one),
+                seq=view.baseline.seq,
+            )
         if check.canary and check.canary.caught is False:
             yield Point(
                 Urgency.UNPROVEN,

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
 from benchmarks.claims import CALCULATORS, SPEC_AS_TEXT, replies
+from orchestrator.cli.main import cli
 from orchestrator.views.run.ending import unchecked_lines
 from state.journal import events as e
 from state.outcome import Outcome
@@ -184,7 +186,7 @@ def test_a_command_that_failed_before_without_names_has_to_pass_else_the_run_is_
 
 
 def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees_what_sq_ran(
-    rehearse: Rehearse, repository: Path, shell: Shell
+    rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits(repository, shell, test_old__py=TEST.format("old", "False"))
     told = {"prompt_contains": ["These fail before your change", "test_old"]}
@@ -195,6 +197,10 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
     })  # fmt: skip
     done = rehearse(callers)
     assert standings(done) == {"python3 -m unittest": BaselineStanding.FAILS}
+    assert "fails before any change, and no test passes (exit code 1: " in done.output
+    monkeypatch.chdir(repository)
+    report = CliRunner().invoke(cli, ["report", "--format", "md"]).output
+    assert "no test of `python3 -m unittest` passed before any change" in report.replace("\\", "")
     assert done.outcome is not Outcome.FAILED, done.output
     assert done.view.tasks["notes"].merged_commit
 
@@ -204,6 +210,32 @@ def test_a_dry_run_tells_the_baseline(rehearse: Rehearse, repository: Path, shel
     done = rehearse(whole_run(), dry_run=True)
     assert done.outcome is Outcome.COMPLETE
     assert "baseline: `python3 -m unittest` (test_a.py): passes, 1 test" in done.output
+
+
+def test_a_suite_that_lacks_an_ignored_file_is_told_with_its_cause_and_the_setting_in_colours_too(
+    rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits(
+        repository,
+        shell,
+        lib_in_names__py="from lib.made import V\n",
+        test_a__py=f"import lib.names\n{TEST.format('a', 'True')}",
+        __gitignore="made.py\ntest.txt\n",
+    )
+    (repository / "lib" / "made.py").write_text("V = 1\n")
+    (repository / "test.txt").write_text("Of no import.\n")
+    done = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",))
+    told = " ".join(done.output.split())
+    assert "could not run: pytest: ModuleNotFoundError: No module named 'lib.made'" in told, done.output
+    assert "git ignores lib/made.py, so worktrees lack what your checkout has" in told
+    monkeypatch.chdir(repository)
+    report = CliRunner().invoke(cli, ["report", "--format", "md"]).output
+    assert "could not run before any change" in report
+    assert "No module named" in report
+    (repository / "sq.toml").write_text('[worktree]\ninclude = ["made.py"]\n')
+    again = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",))
+    assert again.outcome is Outcome.COMPLETE, again.output
+    assert "so worktrees lack" not in again.output
 
 
 @pytest.mark.slow
