@@ -16,6 +16,7 @@ from state.outcome import Outcome
 
 PROTOCOL = "1"  # of the records and refs: workers take what has the same
 _ID = 16  # hexadecimal digits
+UNDER_WAY = {"claimed", "fetching", "working", "handing in"}  # phases in which a worker has a run
 PRIORITY = 100  # of a submission that names none. Lower ones are first
 
 

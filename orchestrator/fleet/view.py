@@ -3,8 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from orchestrator.fleet.checkpoint import CONTENT, run_in, write_run
 from orchestrator.fleet.records import Unit
+from orchestrator.fleet.restored import CONTENT, run_in, write_run
 from orchestrator.fleet.transport import GitServer, files_at, git_line, journal_ref
 
 _SEEN = "seen"

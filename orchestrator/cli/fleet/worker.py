@@ -1,12 +1,16 @@
 """`sq fleet worker`: work on what is submitted."""
 
+import os
+import re
+
 import click
 
-from orchestrator.cli.fleet.opened import database_url, fleet_root, shown_url
+from orchestrator.cli.fleet.opened import checked_labels, database_url, fleet_root, shown_url
 from orchestrator.views.screen import say
 from state.errors import UsageError
 
 _LOCAL = ("*",)
+_NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
 
 
 @click.command("worker", short_help="Work on what is submitted, until a signal.")
@@ -62,6 +66,12 @@ def worker(
             "with a database that others use, name the repositories that this worker works on: "
             "--repository 'https://github.com/TEAM/*' (or '*' for all)"
         )
+    if name and not _NAME.fullmatch(name):
+        raise click.BadParameter(
+            f"{name!r} is no name. Write letters, digits, . - and _", param_hint="--name"
+        )
+    if why := sandbox_problem(sandbox):
+        raise UsageError(f"no run could be worked on here: {why}. --sandbox chooses another sandbox")
     import sqlalchemy as sa
 
     from orchestrator.cli.version import sq_version
@@ -76,7 +86,7 @@ def worker(
             most_usd=most,
         ),
         places=places,
-        labels=labels,
+        labels=checked_labels(labels),
         name=name,
         until_empty=until_empty,
         checkpoint_s=checkpoint,
@@ -86,3 +96,24 @@ def worker(
     except sa.exc.SQLAlchemyError as error:
         raise UsageError(f"the database {shown_url(url)} does not answer: {type(error).__name__}") from error
     made.run()
+
+
+def sandbox_problem(sandbox: str) -> str:
+    """Return why runs cannot have this sandbox here, or ""."""
+    from agents.process.containment import detect_containment
+    from agents.process.sandbox.choice import why_not_whole
+
+    return why_not_whole(detect_containment(os.environ), os.environ) if sandbox == "whole" else ""
+
+
+def credentials_problem() -> str:
+    """Return why no model can be asked from here, or ""."""
+    from agents.access import find_credentials
+    from agents.api_key import read_key
+    from agents.session.claude_code import find_cli
+
+    try:
+        find_credentials(read_key(os.environ), os.environ, cli=find_cli())
+    except UsageError as error:
+        return str(error)
+    return ""

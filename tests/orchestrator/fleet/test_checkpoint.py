@@ -9,8 +9,9 @@ from language.fleets import scenario
 from language.played_sq import PLAYED_SQ
 
 from benchmarks.rehearsed import git
-from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
+from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError
 from orchestrator.fleet.transport import git_line
+from orchestrator.fleet.workplace import Workplace
 from state.journal.events import RunInterrupted
 from state.journal.store import Journal, JournalReader, journal_file
 from state.redaction.known import Known
