@@ -76,7 +76,7 @@ class SqProcess:
 
     def pull_request(self, run: str, base: str, redact: Redact) -> str:
         """Hand the work over as a pull request, and return its address or why there is none."""
-        options = ["pr", run, "--state-dir", str(self._place.state), "--base", base]
+        options = ["pr", run, "--no-push", "--state-dir", str(self._place.state), "--base", base]
         try:
             done = subprocess.run(
                 [*self._host.sq, *options],

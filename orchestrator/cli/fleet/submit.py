@@ -98,7 +98,7 @@ def submit(
         "pull_request": pull_request,
         "nonce": nonce,
     }
-    found = [one for spec in specs for one in _texts(spec)]
+    found = [one for spec in specs for one in _texts(spec, dict(os.environ))]
     scenario = rehearse.read_bytes() if rehearse else b""
     with opened() as fleet:
         about = {**wish, **_target(repository, base)}
@@ -206,8 +206,10 @@ def _asked(here: Path, *words: str) -> str:
         return ""
 
 
-def _texts(spec: str) -> list[tuple[str, bytes]]:
+def _texts(spec: str, environ: Mapping[str, str]) -> list[tuple[str, bytes]]:
     """Return the specs that an argument names, each as its title and its text.
+
+    `environ`: what the process keeps of it. Whoever reads an issue takes the token out, which git needs too.
 
     Raises:
         UsageError: it cannot be read.
@@ -223,8 +225,10 @@ def _texts(spec: str) -> list[tuple[str, bytes]]:
 
         named, _, label = spec.partition("@")
         numbers = anyio.run(open_issues, named.removeprefix("gh:"), label)
-        return [one for number in numbers for one in _texts(f"{named}#{number}")]
+        os.environ.update(environ)
+        return [one for number in numbers for one in _texts(f"{named}#{number}", environ)]
     found = taken_over(spec, fleet_root())
+    os.environ.update(environ)
     text = read_spec(found.file)
     heading = next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), spec)
     return [(found.issue or _title(heading), text.encode())]
