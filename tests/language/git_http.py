@@ -41,7 +41,11 @@ def git_over_http(root: Path, password: str) -> Iterator[str]:
                 "REMOTE_USER": USER,
             }
             done = subprocess.run(
-                ["git", "http-backend"], input=body, env={**os.environ, **more}, capture_output=True, check=True
+                ["git", "http-backend"],
+                input=body,
+                env={**os.environ, **more},
+                capture_output=True,
+                check=True,
             )
             head, _, data = done.stdout.partition(b"\r\n\r\n")
             headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
@@ -53,7 +57,9 @@ def git_over_http(root: Path, password: str) -> Iterator[str]:
 
         def _chunks(self) -> bytes:
             found = b""
-            while self.headers.get("transfer-encoding") == "chunked" and (n := int(self.rfile.readline(), 16)):
+            while self.headers.get("transfer-encoding") == "chunked" and (
+                n := int(self.rfile.readline(), 16)
+            ):
                 found += self.rfile.read(n)
                 self.rfile.readline()
             return found

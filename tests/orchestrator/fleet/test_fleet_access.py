@@ -12,7 +12,9 @@ from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from benchmarks.rehearsed import git
 
 pytestmark = pytest.mark.late  # processes of whole fleets
-HELPER = f'[credential]\n\thelper = "!f() {{ echo username={USER}; echo \\"password=$GITHUB_TOKEN\\"; }}; f"\n'
+HELPER = (
+    f'[credential]\n\thelper = "!f() {{ echo username={USER}; echo \\"password=$GITHUB_TOKEN\\"; }}; f"\n'
+)
 
 
 @pytest.fixture
