@@ -89,7 +89,10 @@ class DbosEngine:
         self._lock = threading.Lock()
         _make_tables(url, self.database)
         self._client = DBOSClient(
-            system_database_engine=self.database, serializer=self._serializer, application_name=_NAME
+            system_database_engine=self.database,
+            serializer=self._serializer,
+            application_name=_NAME,
+            retry_connection_errors=False,  # runs go on and workers end without a database
         )
 
     # --- of any process -------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.port import Engine
 from orchestrator.fleet.records import Submission
-from orchestrator.fleet.transport import DATABASE, UnfitHostError
+from orchestrator.fleet.transport import DATABASE
 from state.errors import SqError, UsageError
 from state.redaction.places import known_in, known_in_files
 from state.redaction.redactor import Redactor, redactor
@@ -67,17 +67,6 @@ class Host:
         database = {name: self.environ[name] for name in _NOT_FOR_RUNS if name in self.environ}
         return redactor({**self.environ, **key}, [*known_in_files(home, checkout), *known_in(database)])
 
-    def need_credentials(self) -> None:
-        """Make sure that a model can be asked from here.
-
-        Raises:
-            UnfitHostError: there are no credentials, so that each run would fail here.
-        """
-        try:
-            find_credentials(read_key(self.environ), self.environ, cli=find_cli())
-        except UsageError as error:
-            raise UnfitHostError(str(error)) from error
-
     def reserve(self, asked: Submission) -> str:
         """Reserve the budget of a run, and return why it does not begin, or ""."""
 
@@ -89,10 +78,10 @@ class Host:
         self.ledger.settle_abandoned(self.engine)
         if (left := reserved()) is None:
             return ""
-        cost = f"cost ${asked.budget_usd:.2f}" if asked.budget_usd else "cost any sum, as it has no budget"
+        cost = f"${asked.budget_usd:.2f}" if asked.budget_usd else "any sum, as it has no budget"
         return (
-            f"the budget {asked.pool} of the fleet has ${left:.2f} left, and this run may {cost}. Raise it "
-            f"(`sq fleet budget {asked.pool} USD`), then `sq fleet retry {asked.id}`"
+            f"the budget {asked.pool} of the fleet has ${left:.2f} left, and this run may cost {cost}. "
+            f"Raise it (`sq fleet budget {asked.pool} USD`), then `sq fleet retry {asked.id}`"
         )
 
     def patiently(self, act: Callable[[], Answer]) -> Answer:
@@ -108,3 +97,12 @@ class Host:
                 log.warning("fleet.database.away", error=type(error).__name__)
                 if self.draining.wait(_AGAIN_S):
                     raise MovedError("the database is away") from error
+
+
+def credentials_problem(environ: Mapping[str, str]) -> str:
+    """Return why no model can be asked from here, or ""."""
+    try:
+        find_credentials(read_key(environ), environ, cli=find_cli())
+    except UsageError as error:
+        return str(error)
+    return ""

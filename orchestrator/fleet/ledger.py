@@ -2,53 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
+import msgspec
 import sqlalchemy as sa
 
 from orchestrator.fleet.port import Engine
 from orchestrator.fleet.records import UNDER_WAY, Progress
 
 _META = sa.MetaData()
-_WORKERS = sa.Table(
-    "sq_fleet_workers",
-    _META,
-    sa.Column("executor", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("places", sa.Integer, nullable=False),
-    sa.Column("labels", sa.Text, nullable=False),
-    sa.Column("version", sa.Text, nullable=False),
-    sa.Column("beats", sa.BigInteger, nullable=False, default=0),
-    sa.Column("state", sa.Text, nullable=False),
-)
-_PROGRESS = sa.Table(
-    "sq_fleet_progress",
-    _META,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("executor", sa.Text, nullable=False),
-    sa.Column("phase", sa.Text, nullable=False),
-    sa.Column("run", sa.Text, nullable=False),
-    sa.Column("cost_usd", sa.Float, nullable=False),
-    sa.Column("merged", sa.Integer, nullable=False),
-    sa.Column("tasks", sa.Integer, nullable=False),
-    sa.Column("claims", sa.Integer, nullable=False),
-    sa.Column("deaths", sa.Integer, nullable=False),
-)
-_POOLS = sa.Table(
-    "sq_fleet_pools",
-    _META,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("limit_usd", sa.Float, nullable=False),
-)
-_RESERVED = sa.Table(
-    "sq_fleet_reservations",
-    _META,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("pool", sa.Text, nullable=False),
-    sa.Column("reserved_usd", sa.Float, nullable=False),
-    sa.Column("spent_usd", sa.Float, nullable=False),
-)
+_KINDS = {str: sa.Text, int: sa.BigInteger, float: sa.Float}
+
+
+def _table(name: str, /, **columns: type) -> sa.Table:
+    """Return a table whose key is the first column."""
+    key = next(iter(columns))
+    kinds: dict[str, Any] = {one: _KINDS[kind] for one, kind in columns.items()}
+    made = [sa.Column(one, kind, primary_key=one == key, nullable=False) for one, kind in kinds.items()]
+    return sa.Table(f"sq_fleet_{name}", _META, *made)
+
+
+_PROGRESS = _table("progress", id=str, **get_type_hints(Progress))
+_POOLS = _table("pools", name=str, limit_usd=float)
+_RESERVED = _table("reservations", id=str, pool=str, reserved_usd=float, spent_usd=float)
 WORKING, EVICTED = "working", "evicted"
 _LARGEST = 2**31  # dollars: no limit
 
@@ -65,6 +41,9 @@ class WorkerRow:
     version: str
     beats: int = 0
     state: str = WORKING
+
+
+_WORKERS = _table("workers", **get_type_hints(WorkerRow))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,11 +123,10 @@ class FleetLedger:
 
     def note(self, id_: str, **values: Any) -> None:  # noqa: ANN401  columns
         """Note something of a submission. A number that is not given stays as it is."""
-        blank = {"executor": "", "phase": "", "run": "", "cost_usd": 0.0, "merged": 0, "tasks": 0}
         with self.database.begin() as connection:
             row = connection.execute(_PROGRESS.update().where(_PROGRESS.c.id == id_).values(values))
             if not row.rowcount:
-                first = {"id": id_, **blank, "claims": 0, "deaths": 0, **values}
+                first = {"id": id_, **msgspec.to_builtins(Progress()), **values}
                 connection.execute(_PROGRESS.insert().values(first))
 
     def count_deaths(self, ids: Sequence[str]) -> None:

@@ -80,7 +80,8 @@ class SessionLocks:
         """Free a lock."""
         if name in self._held:
             self._held.remove(name)
-            self._call("pg_advisory_unlock", name)
+            with suppress(sa.exc.SQLAlchemyError):  # with the connection all locks are free
+                self._call("pg_advisory_unlock", name)
 
     def _call(self, function: str, name: str) -> object:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import structlog
 
@@ -39,8 +38,11 @@ _SETTINGS = (
     *("http.lowSpeedLimit=1", "http.lowSpeedTime=60"),  # a server that stands still is away
 )
 _FULL = re.compile(rb"No space left on device|Disk quota exceeded")
-# No patience helps. Git asks without a terminal, so that a missing right is an answer.
-_NO_RIGHT = re.compile(r"Authentication failed|could not read (?:Username|Password)|Permission denied \(")
+# No patience helps against a missing right, which git never asks for, or a missing commit.
+_FINAL = re.compile(
+    r"Authentication failed|could not read (?:Username|Password)|Permission denied \("
+    r"|not our ref|unadvertised object"
+)
 DATABASE = "SQ_FLEET_DATABASE"
 _NOT_FOR_GIT = (DATABASE, KEY, TOKEN, FILE)
 _EPOCH = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
@@ -153,17 +155,6 @@ class GitServer:
         named = (line.split()[1] for line in out.decode().splitlines() if line.startswith("ref:"))
         return next(named, "main").removeprefix("refs/heads/")
 
-    def has_commit(self, name: str) -> bool:
-        """Return whether the server, which answers, gives this commit to whoever asks for it."""
-        with TemporaryDirectory(prefix="sq-") as folder:
-            git_line(Path(folder), "init", "--quiet", "--bare", ".")
-            words = ("fetch", "--quiet", "--depth=1", "--filter=tree:0", "--", self.url, name)
-            try:
-                run_git(Path(folder), *words, more=_rights(), deadline_s=_TRANSFER_S)
-            except GitError:
-                return False
-            return True
-
     def fetch(self, folder: Path, *refspecs: str) -> None:
         """Fetch refs. One that is not there is an error.
 
@@ -208,7 +199,7 @@ class GitServer:
                 return act()
             except GitError as error:
                 pause = _PAUSES_S[min(number, len(_PAUSES_S) - 1)]
-                final = _NO_RIGHT.search(str(error)) or self._stopped()
+                final = _FINAL.search(str(error)) or self._stopped()
                 if final or time.monotonic() + pause > until:
                     raise RemoteAwayError(f"{self.url} does not answer, or refuses: {error}") from error
                 log.warning("fleet.git_server.away", error=str(error))

@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from orchestrator.fleet.checkpoint import Checkpoints
-from orchestrator.fleet.host import Host, MovedError
+from orchestrator.fleet.host import Host, MovedError, credentials_problem
 from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
 from orchestrator.fleet.records import Progress, Report, Submission, UnitState
 from orchestrator.fleet.sq_process import SqProcess
@@ -189,8 +189,8 @@ class UnitAttempt:
 
     def _worked(self, run: str) -> Report:
         """Run sq until it ends, push the work, and say how it ended. sq is started again if it was killed."""
-        if not self._is_rehearsed:
-            self._host.need_credentials()
+        if not self._is_rehearsed and (problem := credentials_problem(self._host.environ)):
+            raise UnfitHostError(problem)
         self._note(phase="working", run=run)
         for start in range(1, _STARTS + 1):
             code = self._sq.run(self._command(), self._look)

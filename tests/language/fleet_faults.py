@@ -155,9 +155,8 @@ def connection_cut(fleet: FleetHere, server: PostgresServer) -> str:
     workers = [fleet.worker("first"), fleet.worker("second")]
     for id_ in ids:
         until_run(fleet, id_)
-    held = "SELECT pid FROM pg_locks WHERE locktype = 'advisory'"
     for _ in range(3):
-        server.query(f"SELECT pg_terminate_backend(pid) FROM ({held}) AS locks")
+        server.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
         time.sleep(1)
     done(fleet, *ids)
     assert all(one.process.poll() is None for one in workers)

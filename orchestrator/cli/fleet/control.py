@@ -1,5 +1,6 @@
 """`sq fleet cancel`, `retry`, `budget`, `limits` and `doctor`."""
 
+import os
 import shutil
 import time
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestrator.cli.fleet.opened import Fleet, as_json, fleet_root, opened, shown_url
-from orchestrator.cli.fleet.worker import credentials_problem, sandbox_problem
+from orchestrator.cli.fleet.worker import sandbox_problem
 from orchestrator.views.screen import say, say_json
 from state.errors import UsageError
 
@@ -62,7 +63,8 @@ def _holder(fleet: Fleet, unit: "Unit") -> str:
 
     standing = fleet.ledger.progress([unit.id]).get(unit.id, Progress())
     held = unit.state is UnitState.CANCELLED and standing.phase in UNDER_WAY
-    return standing.executor if held and fleet.alive().get(standing.executor) else ""
+    alive = held and any(one.executor == standing.executor for one in fleet.living())
+    return standing.executor if alive else ""
 
 
 @click.command("budget", short_help="Show or set the budgets of the fleet.")
@@ -153,8 +155,9 @@ def doctor(as_json: bool) -> int:
     Exit code 1 if something is missing.
     """
     with opened() as fleet:
-        alive, units = fleet.alive(), fleet.engine.units()
-        workers = [one for one in fleet.ledger.workers() if alive.get(one.executor)]
+        from orchestrator.fleet.host import credentials_problem
+
+        workers, units = fleet.living(), fleet.engine.units()
         url = shown_url(fleet.url)
     waiting = [one for one in units if one.state.value == "queued"]
     labels = {label for one in workers for label in one.labels.split(",") if label}
@@ -162,7 +165,11 @@ def doctor(as_json: bool) -> int:
         ("database", True, url),
         ("git", shutil.which("git") is not None, shutil.which("git") or "install git"),
         ("sandbox", not (why := sandbox_problem("whole")), why or "whole works"),
-        ("credentials", not (why := credentials_problem()), why or "a model can be asked from here"),
+        (
+            "credentials",
+            not (why := credentials_problem(os.environ)),
+            why or "a model can be asked",
+        ),
         ("workers", bool(workers), f"{len(workers)} there" if workers else "start one: `sq fleet worker`"),
         *(
             (

@@ -15,7 +15,7 @@ import click
 from state.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ledger import FleetLedger
+    from orchestrator.fleet.ledger import FleetLedger, WorkerRow
     from orchestrator.fleet.port import Engine
     from orchestrator.fleet.records import Progress, Unit
 
@@ -90,15 +90,16 @@ class Fleet:
             except sa.exc.SQLAlchemyError:
                 time.sleep(_AGAIN_S)
 
-    def alive(self) -> dict[str, bool]:
-        """Return by the ids of the workers whether they live."""
+    def living(self) -> "list[WorkerRow]":
+        """Return the workers that hold their locks."""
         from orchestrator.fleet.liveness import locks_of
 
-        locks, found = locks_of(self.url, self.ledger.database), dict[str, bool]()
-        for worker in self.ledger.workers():
-            found[worker.executor] = not locks.take(worker.executor)
-            locks.give(worker.executor)
-        return found
+        locks = locks_of(self.url, self.ledger.database)
+        workers = self.ledger.workers()
+        dead = {one.executor for one in workers if locks.take(one.executor)}
+        for executor in dead:
+            locks.give(executor)
+        return [one for one in workers if one.executor not in dead]
 
     def find(self, name: str) -> "Unit":
         """Return the submission with this id, a beginning of it, or the id of its run.

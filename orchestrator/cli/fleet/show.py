@@ -28,8 +28,7 @@ def list_all(everything: bool, as_json: bool) -> int:
     with opened() as fleet:
         progress = fleet.ledger.progress()
         rows = [row_of(one, progress.get(one.id)) for one in fleet.engine.units()]
-        alive = fleet.alive()
-        workers = [one for one in fleet.ledger.workers() if alive.get(one.executor)]
+        workers = fleet.living()
     ended = [one for one in rows if one["exit_code"] is not None]
     shown = rows if everything else [one for one in rows if one not in ended[:-_NEWEST]]
     if as_json:

@@ -41,7 +41,6 @@ _MOST_USD = 1_000_000.0
     "--budget",
     type=click.FloatRange(min=0, min_open=True, max=_MOST_USD),
     metavar="USD",
-    callback=lambda _context, _option, value: _number(value),
     help="The most of each run.",
 )
 @click.option(
@@ -88,6 +87,8 @@ def submit(
     label. The same submission made again is the same run. The text of a spec goes to refs/sq-fleet of the
     repository, and the database holds its hash.
     """
+    if budget is not None and not budget > 0:  # `nan` is in each range
+        raise click.BadParameter(f"{budget} is no amount", param_hint="--budget")
     wish = {
         "effort": effort,
         "budget_usd": budget if budget is not None else _budget_of(effort),
@@ -105,7 +106,11 @@ def submit(
         asked = [_submitted(fleet, about, text, title, scenario) for title, text in found]
         if not as_json:
             for submission, is_new in asked:
-                known = "submitted" if is_new else f"is known already ({fleet.find(submission.id).state})"
+                known = (
+                    "submitted"
+                    if is_new
+                    else f"is known already ({fleet.engine.units([submission.id])[0].state})"
+                )
                 say(f"{submission.id} {known}: {submission.title}")
         ids = [submission.id for submission, _ in asked]
         try:
@@ -152,16 +157,12 @@ def _target(given: str | None, base: str | None) -> dict[str, str]:
     try:
         branch = server.default_branch()
         if base and _COMMIT.fullmatch(base):
-            if not server.has_commit(base):
-                raise UsageError(f"{url} has no commit {base}: push it first")
             return {"repository": url, "base": base, "branch": branch}
         here = None if given else options.repository_here()
         branch = base or (_asked(here, "branch", "--show-current") if here else "") or branch
         commit = server.refs(f"refs/heads/{branch}").get(f"refs/heads/{branch}")
     except SqError as error:
-        raise (
-            error if isinstance(error, UsageError) else UsageError(f"{url} cannot be read: {error}")
-        ) from error
+        raise UsageError(f"{url} cannot be read: {error}") from error
     if not commit:
         raise UsageError(f"{url} has no branch {branch}: push it, or name another with --base")
     if here and not base and commit != _asked(here, "rev-parse", "HEAD"):
@@ -239,12 +240,6 @@ def _title(heading: str) -> str:
     from state.redaction.redactor import redactor
 
     return " ".join(redactor(os.environ)(heading).split())[:60]
-
-
-def _number(usd: float | None) -> float | None:
-    if usd is not None and usd != usd:  # noqa: PLR0124  not a number
-        raise click.BadParameter("nan is no amount", param_hint="--budget")
-    return usd
 
 
 def _budget_of(effort: str) -> float:

@@ -104,16 +104,3 @@ def sandbox_problem(sandbox: str) -> str:
     from agents.process.sandbox.choice import why_not_whole
 
     return why_not_whole(detect_containment(os.environ), os.environ) if sandbox == "whole" else ""
-
-
-def credentials_problem() -> str:
-    """Return why no model can be asked from here, or ""."""
-    from agents.access import find_credentials
-    from agents.api_key import read_key
-    from agents.session.claude_code import find_cli
-
-    try:
-        find_credentials(read_key(os.environ), os.environ, cli=find_cli())
-    except UsageError as error:
-        return str(error)
-    return ""

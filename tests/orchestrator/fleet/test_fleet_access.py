@@ -12,6 +12,7 @@ from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from benchmarks.rehearsed import git
 
 pytestmark = pytest.mark.late  # processes of whole fleets
+WRONG = "wrong"
 HELPER = (
     f'[credential]\n\thelper = "!f() {{ echo username={USER}; echo \\"password=$GITHUB_TOKEN\\"; }}; f"\n'
 )
@@ -83,9 +84,9 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
 
 def test_a_worker_without_the_right_says_so_at_once(private: tuple[FleetHere, str]) -> None:
     fleet, url = private
-    assert "Authentication failed" in submit(fleet, url, "spec.md", code=2, GITHUB_TOKEN="wrong")
+    assert "Authentication failed" in submit(fleet, url, "spec.md", code=2, GITHUB_TOKEN=WRONG)
     id_ = submit(fleet, url, "spec.md", GITHUB_TOKEN=TOKEN).split()[0]
-    fleet.worker("here", GITHUB_TOKEN="wrong")
+    fleet.worker("here", GITHUB_TOKEN=WRONG)
     (unit,) = fleet.until_ended(id_, within_s=30)
 
     assert unit.report is not None

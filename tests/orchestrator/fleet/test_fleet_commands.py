@@ -153,7 +153,6 @@ def test_a_worker_of_a_shared_database_has_to_name_its_repositories(fleet: Fleet
         (("budget", "default", "nan"), "is no amount"),
         (("submit", "spec.md", "--repository", "server.git", "--budget", "nan"), "nan is no amount"),
         (("submit", "spec.md", "--repository", "server.git", "--budget", "inf"), "not in the range"),
-        (("submit", "spec.md", "--repository", "server.git", "--base", "a" * 40), "push it first"),
         (("submit", "spec.md", "--repository", "server.git", "--effort", "none"), "no preset"),
         (("worker", "--name", "a/b"), "is no name"),
         (("worker", "--label", "GPU"), "is no label"),
