@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from agents.process.containment import Containment, contained
 from orchestrator.fleet.host import Host
@@ -27,6 +28,8 @@ class SqProcess:
     def __init__(self, host: Host, place: Workplace) -> None:
         self._host, self._place = host, place
         self.stopped = ""  # why it was asked to stop
+        environment = host.environment(place.home)
+        self._usual: Any = {"cwd": place.repository, "env": environment, "stdin": subprocess.DEVNULL}
 
     def run(self, arguments: Sequence[str], look: Callable[[], str]) -> int:
         """Run sq to its end, and return its exit code.
@@ -35,15 +38,7 @@ class SqProcess:
         """
         command = contained([*self._host.sq, *arguments], self._host.containment)
         with (self._place.root / "sq.out").open("ab") as out:
-            child = subprocess.Popen(
-                command,
-                cwd=self._place.repository,
-                env=self._host.environment(self._place.home),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
+            child = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True, **self._usual)
         try:
             self._attend(child, look)
         finally:
@@ -76,17 +71,11 @@ class SqProcess:
 
     def pull_request(self, run: str, base: str, redact: Redact) -> str:
         """Hand the work over as a pull request, and return its address or why there is none."""
-        options = ["pr", run, "--no-push", "--state-dir", str(self._place.state), "--base", base]
+        options = ("--no-push", "--state-dir", str(self._place.state), "--base", base)
+        command = [*self._host.sq, "pr", run, *options]
         try:
-            done = subprocess.run(
-                [*self._host.sq, *options],
-                cwd=self._place.repository,
-                env=self._host.environment(self._place.home),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=_PR_S,
-                check=False,
+            done: subprocess.CompletedProcess[str] = subprocess.run(
+                command, capture_output=True, text=True, timeout=_PR_S, check=False, **self._usual
             )
         except subprocess.TimeoutExpired:
             return f"none: the service did not answer within {_PR_S:.0f} s"

@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -130,21 +130,11 @@ def opened() -> Iterator[Fleet]:
     from orchestrator.fleet.ledger import FleetLedger
 
     try:
-        engine = DbosEngine(url)
-        ledger = FleetLedger(engine.database)
-    except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise _away(url, error) from error
-    try:
-        yield Fleet(url=url, engine=engine, ledger=ledger)
+        with closing(DbosEngine(url)) as engine:
+            yield Fleet(url=url, engine=engine, ledger=FleetLedger(engine.database))
     except sa.exc.SQLAlchemyError as error:
-        raise _away(url, error) from error
-    finally:
-        engine.close()
-
-
-def _away(url: str, error: Exception) -> UsageError:
-    said = [*str(getattr(error, "orig", error)).strip().splitlines(), type(error).__name__][0]
-    return UsageError(f"the database {shown_url(url)} does not answer: {said}. Is it running?")
+        said = [*str(getattr(error, "orig", error)).strip().splitlines(), type(error).__name__][0]
+        raise UsageError(f"the database {shown_url(url)} does not answer: {said}. Is it running?") from error
 
 
 def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
