@@ -17,9 +17,8 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.fleet.restored import CARRIED, CONTENT, FACTS, FILES, JOURNAL, restore
-from orchestrator.fleet.transport import blobs_at, commit_of, files_at, git_line, run_git
-from orchestrator.fleet.workplace import ROOT, Workplace, renamed
+from orchestrator.fleet.transport import blobs_at, commit_of, git_line, run_git
+from orchestrator.fleet.workplace import CARRIED, CONTENT, FACTS, FILES, JOURNAL, ROOT, Workplace, renamed
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import snapshot_aside
@@ -83,18 +82,11 @@ class Checkpoints:
         """Whether the newest checkpoint holds a run."""
         return FACTS in self._entries
 
-    def restore(self, commit: str) -> str:
-        """Make the run of a checkpoint in this place, whose repository has the commit, and return its id.
-
-        "" if it has none yet. Further checkpoints are made on top of this one.
-        """
-        self.last = commit
-        self._entries = blobs_at(self.place.repository, commit, *CONTENT)
-        run = restore(files_at(self.place.repository, commit, *CONTENT), self.place)
-        if run:
-            rows = rows_after(self.place.state / "runs" / run, 0)
-            self._seq = max((row[0] for row in rows), default=0)
-        return run
+    def go_on_from(self, commit: str, run: str) -> None:
+        """Make further checkpoints on top of one, whose run is in this place ("": it has none yet)."""
+        self.last, self._entries = commit, blobs_at(self.place.repository, commit, *CONTENT)
+        rows = rows_after(self.place.state / "runs" / run, 0) if run else []
+        self._seq = max((row[0] for row in rows), default=0)
 
     def claim(self, message: str) -> str:
         """Return a checkpoint that changes nothing of the last one: whoever pushes it has the run."""

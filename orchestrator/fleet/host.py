@@ -13,7 +13,8 @@ import structlog
 
 from agents.access import find_credentials
 from agents.api_key import read_key
-from agents.process.containment import Containment
+from agents.process.containment import Containment, detect_containment
+from agents.process.sandbox.choice import why_not_whole
 from agents.session.claude_code import find_cli
 from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.policy import WorkerPolicy
@@ -106,3 +107,8 @@ def credentials_problem(environ: Mapping[str, str]) -> str:
     except UsageError as error:
         return str(error)
     return ""
+
+
+def sandbox_problem(environ: Mapping[str, str]) -> str:
+    """Return why no run can have the whole sandbox here, or ""."""
+    return why_not_whole(detect_containment(environ), environ)

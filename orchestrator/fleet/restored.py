@@ -11,13 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.fleet.transport import git_line, run_git
-from orchestrator.fleet.workplace import ROOT, Workplace, renamed
+from orchestrator.fleet.workplace import CARRIED, FACTS, FILES, JOURNAL, ROOT, Workplace, renamed
 from state.errors import JournalError
 from state.journal.transfer import Row, add_rows, rows_in
 
-CONTENT = FACTS, JOURNAL, FILES = "checkpoint.json", "journal", "files"
-# Of a run's folder: what a resumption reads, and its conversations. The rest is made anew, or holds no state.
-CARRIED = ("scenario.yaml", "rehearsal.jsonl", "summary.json", "notices/*", "claude/*/projects/**/*.jsonl")
 _KEPT = re.compile("|".join(fnmatch.translate(one.replace("**/", "")) for one in CARRIED))
 _RUN = re.compile(r"[0-9a-z][0-9a-z-]*")
 _REF = re.compile(r"refs/(?:heads|sq|sq-rescue)/[^\s:]+|[0-9a-f]{40,64}")

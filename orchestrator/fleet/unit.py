@@ -17,6 +17,7 @@ from orchestrator.fleet.checkpoint import Checkpoints
 from orchestrator.fleet.host import Host, MovedError, credentials_problem
 from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
 from orchestrator.fleet.records import Progress, Report, Submission, UnitState
+from orchestrator.fleet.restored import restore
 from orchestrator.fleet.sq_process import SqProcess
 from orchestrator.fleet.transport import (
     ClaimLostError,
@@ -30,7 +31,7 @@ from orchestrator.fleet.transport import (
     run_git,
     spec_ref,
 )
-from orchestrator.fleet.workplace import Workplace
+from orchestrator.fleet.workplace import CONTENT, Workplace
 from state.errors import GitError, SqError
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
@@ -173,7 +174,11 @@ class UnitAttempt:
         self._checkpoints = Checkpoints(
             place=self._place, base=asked.base, branch=asked.branch, redact=self._redact
         )
-        return self._checkpoints.restore(self._pushed) if self._pushed else ""
+        if not self._pushed:
+            return ""
+        run = restore(files_at(folder, self._pushed, *CONTENT), self._place)
+        self._checkpoints.go_on_from(self._pushed, run)
+        return run
 
     def _refused(self) -> Report | None:
         if self._standing.deaths >= _POISONED:

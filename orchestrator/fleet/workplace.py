@@ -1,4 +1,4 @@
-"""The folder of one claim of a run, and how the paths in it are named on another host."""
+"""The folder of one claim of a run, and what of it a checkpoint carries, under which names."""
 
 import re
 import shutil
@@ -8,7 +8,11 @@ from pathlib import Path
 
 from state.paths import SCRATCH
 
-ROOT = Path("/sq-fleet-work")  # in a checkpoint: the place of the claim, which differs on each host
+# In a checkpoint: its parts, what of a run's folder a resumption reads, and the name of the place of a claim,
+# which differs on each host. The rest is made anew, or holds no state.
+CONTENT = FACTS, JOURNAL, FILES = "checkpoint.json", "journal", "files"
+CARRIED = ("scenario.yaml", "rehearsal.jsonl", "summary.json", "notices/*", "claude/*/projects/**/*.jsonl")
+ROOT = Path("/sq-fleet-work")
 _INTEGRATION = "run"  # the worktree that sq makes anew
 _SLUG = re.compile(r"[^a-zA-Z0-9]")
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestrator.cli.fleet.opened import Fleet, as_json, fleet_root, opened, shown_url
-from orchestrator.cli.fleet.worker import sandbox_problem
 from orchestrator.views.screen import say, say_json
 from state.errors import UsageError
 
@@ -155,7 +154,7 @@ def doctor(as_json: bool) -> int:
     Exit code 1 if something is missing.
     """
     with opened() as fleet:
-        from orchestrator.fleet.host import credentials_problem
+        from orchestrator.fleet.host import credentials_problem, sandbox_problem
 
         workers, units = fleet.living(), fleet.engine.units()
         url = shown_url(fleet.url)
@@ -164,7 +163,7 @@ def doctor(as_json: bool) -> int:
     checks = [
         ("database", True, url),
         ("git", shutil.which("git") is not None, shutil.which("git") or "install git"),
-        ("sandbox", not (why := sandbox_problem("whole")), why or "whole works"),
+        ("sandbox", not (why := sandbox_problem(os.environ)), why or "whole works"),
         (
             "credentials",
             not (why := credentials_problem(os.environ)),

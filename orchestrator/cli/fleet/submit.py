@@ -18,7 +18,7 @@ from state.errors import SqError, UsageError
 from state.outcome import Outcome, worst
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.records import Submission
+    from orchestrator.fleet.records import Submission, Unit
 
 # A password, a query, or as the name of a user something as long as a token.
 _SECRET = re.compile(r"(?i)(?:[a-z+]+://[^/@]*:[^/@]*@|https?://(?:[^/@]{20,}@|[^?#]*[?#]))")
@@ -87,11 +87,9 @@ def submit(
     label. The same submission made again is the same run. The text of a spec goes to refs/sq-fleet of the
     repository, and the database holds its hash.
     """
-    if budget is not None and not budget > 0:  # `nan` is in each range
-        raise click.BadParameter(f"{budget} is no amount", param_hint="--budget")
     wish = {
         "effort": effort,
-        "budget_usd": budget if budget is not None else _budget_of(effort),
+        "budget_usd": _budget_of(effort) if budget is None else _amount(budget),
         "deadline_s": deadline or 0.0,
         "priority": priority,
         "labels": checked_labels(labels),
@@ -103,24 +101,9 @@ def submit(
     scenario = rehearse.read_bytes() if rehearse else b""
     with opened() as fleet:
         about = {**wish, **_target(repository, base)}
-        asked = [_submitted(fleet, about, text, title, scenario) for title, text in found]
-        if not as_json:
-            for submission, is_new in asked:
-                known = (
-                    "submitted"
-                    if is_new
-                    else f"is known already ({fleet.engine.units([submission.id])[0].state})"
-                )
-                say(f"{submission.id} {known}: {submission.title}")
+        asked = [_submitted(fleet, about, text, title, scenario, quiet=as_json) for title, text in found]
         ids = [submission.id for submission, _ in asked]
-        try:
-            code = _waited(fleet, ids, quiet=as_json) if wait else 0
-        except KeyboardInterrupt:
-            say(
-                "what is submitted goes on. `sq fleet list` shows it, `sq fleet cancel ID` stops it",
-                error=True,
-            )
-            raise
+        code = _waited(fleet, ids, quiet=as_json) if wait else 0
         if as_json:
             progress = fleet.ledger.progress(ids)
             rows = [row_of(one, progress.get(one.id)) for one in fleet.engine.units(ids)]
@@ -129,9 +112,9 @@ def submit(
 
 
 def _submitted(
-    fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes
+    fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes, *, quiet: bool
 ) -> "tuple[Submission, bool]":
-    """Push what is submitted and queue it. Return the submission, and whether it is new."""
+    """Push what is submitted, queue it and say so. Return the submission, and whether it is new."""
     from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
     from orchestrator.fleet.records import Submission
     from orchestrator.fleet.transport import GitServer, content_hash, offer
@@ -141,7 +124,11 @@ def _submitted(
     with TemporaryDirectory(prefix="sq-") as scratch:
         server = GitServer(submission.repository, patience_s=_PATIENCE_S)
         offer(server, submission.id, files, Path(scratch))
-    return submission, fleet.engine.submit(submission)
+    is_new = fleet.engine.submit(submission)
+    (unit,) = fleet.engine.units([submission.id])
+    if not quiet:
+        say(f"{unit.id} {'submitted' if is_new else f'is known already ({unit.state})'}: {title}")
+    return submission, is_new
 
 
 def _target(given: str | None, base: str | None) -> dict[str, str]:
@@ -242,6 +229,12 @@ def _title(heading: str) -> str:
     return " ".join(redactor(os.environ)(heading).split())[:60]
 
 
+def _amount(usd: float) -> float:
+    if not usd > 0:  # `nan` is in each range
+        raise click.BadParameter(f"{usd} is no amount", param_hint="--budget")
+    return usd
+
+
 def _budget_of(effort: str) -> float:
     from state.settings.config import load_config
 
@@ -251,6 +244,15 @@ def _budget_of(effort: str) -> float:
 
 def _waited(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> int:
     """Wait for the end of submissions, say each, and return the worst exit code."""
+    try:
+        codes = {unit.exit_code for unit in _ended(fleet, ids, quiet=quiet)}
+    except KeyboardInterrupt:
+        say("what is submitted goes on. `sq fleet cancel ID` stops it", error=True)
+        raise
+    return worst(outcome for outcome in Outcome if outcome.exit_code in codes).exit_code
+
+
+def _ended(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> "list[Unit]":
     told: dict[str, str] = {}
     while True:
         units = fleet.patiently(lambda: fleet.engine.units(ids))
@@ -266,7 +268,5 @@ def _waited(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> int:
                 say(f"{unit.id} {now}", error=not ended)
             told[unit.id] = now
         if all(unit.exit_code is not None for unit in units):
-            break
+            return units
         time.sleep(_LOOK_S)
-    codes = {unit.exit_code for unit in units}
-    return worst(outcome for outcome in Outcome if outcome.exit_code in codes).exit_code

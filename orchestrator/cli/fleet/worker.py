@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 
 import click
 
@@ -60,18 +61,7 @@ def worker(
     The API key and the rights of git are this host's: they are in its environment, and in no submission.
     """
     url = database_url()
-    is_local = url.startswith("sqlite")
-    if not (repositories or is_local):
-        raise UsageError(
-            "with a database that others use, name the repositories that this worker works on: "
-            "--repository 'https://github.com/TEAM/*' (or '*' for all)"
-        )
-    if name and not _NAME.fullmatch(name):
-        raise click.BadParameter(
-            f"{name!r} is no name. Write letters, digits, . - and _", param_hint="--name"
-        )
-    if why := sandbox_problem(sandbox):
-        raise UsageError(f"no run could be worked on here: {why}. --sandbox chooses another sandbox")
+    _refuse(url, repositories, name, sandbox)
     import sqlalchemy as sa
 
     from orchestrator.cli.version import sq_version
@@ -98,9 +88,20 @@ def worker(
     made.run()
 
 
-def sandbox_problem(sandbox: str) -> str:
-    """Return why runs cannot have this sandbox here, or ""."""
-    from agents.process.containment import detect_containment
-    from agents.process.sandbox.choice import why_not_whole
+def _refuse(url: str, repositories: Sequence[str], name: str, sandbox: str) -> None:
+    """Refuse a worker that could do no work or too much.
 
-    return why_not_whole(detect_containment(os.environ), os.environ) if sandbox == "whole" else ""
+    Raises:
+        UsageError: its database is shared and it has no rules, or there is no such sandbox here.
+    """
+    from orchestrator.fleet.host import sandbox_problem
+
+    if not (repositories or url.startswith("sqlite")):
+        raise UsageError(
+            "with a database that others use, name the repositories that this worker works on: "
+            "--repository 'https://github.com/TEAM/*' (or '*' for all)"
+        )
+    if name and not _NAME.fullmatch(name):
+        raise UsageError(f"--name: {name!r} is no name. Write letters, digits, . - and _")
+    if sandbox == "whole" and (why := sandbox_problem(os.environ)):
+        raise UsageError(f"no run could be worked on here: {why}. --sandbox chooses another sandbox")
