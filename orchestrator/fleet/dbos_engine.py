@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,8 @@ def database_engine(url: str) -> sa.Engine:
         return sa.create_engine(
             named, pool_size=_POOL, max_overflow=2, pool_pre_ping=True, connect_args=alive
         )
-    Path(parsed.database or "").parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError):  # SQLite says it
+        Path(parsed.database or "").parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = sa.create_engine(parsed)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     return engine
@@ -89,7 +90,10 @@ class DbosEngine:
         self._lock = threading.Lock()
         _make_tables(url, self.database)
         self._client = DBOSClient(
-            system_database_engine=self.database, serializer=self._serializer, application_name=_NAME
+            system_database_engine=self.database,
+            serializer=self._serializer,
+            application_name=_NAME,
+            retry_connection_errors=False,  # runs go on and workers end without a database
         )
 
     # --- of any process -------------------------------------------------------------------------------------

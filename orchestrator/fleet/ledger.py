@@ -2,52 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
+import msgspec
 import sqlalchemy as sa
 
-from orchestrator.fleet.records import Progress
+from orchestrator.fleet.port import Engine
+from orchestrator.fleet.records import UNDER_WAY, Progress
 
 _META = sa.MetaData()
-_WORKERS = sa.Table(
-    "sq_fleet_workers",
-    _META,
-    sa.Column("executor", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
-    sa.Column("pid", sa.Integer, nullable=False),
-    sa.Column("places", sa.Integer, nullable=False),
-    sa.Column("labels", sa.Text, nullable=False),
-    sa.Column("version", sa.Text, nullable=False),
-    sa.Column("beats", sa.BigInteger, nullable=False, default=0),
-    sa.Column("state", sa.Text, nullable=False),
-)
-_PROGRESS = sa.Table(
-    "sq_fleet_progress",
-    _META,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("executor", sa.Text, nullable=False),
-    sa.Column("phase", sa.Text, nullable=False),
-    sa.Column("run", sa.Text, nullable=False),
-    sa.Column("cost_usd", sa.Float, nullable=False),
-    sa.Column("merged", sa.Integer, nullable=False),
-    sa.Column("tasks", sa.Integer, nullable=False),
-    sa.Column("claims", sa.Integer, nullable=False),
-    sa.Column("deaths", sa.Integer, nullable=False),
-)
-_POOLS = sa.Table(
-    "sq_fleet_pools",
-    _META,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("limit_usd", sa.Float, nullable=False),
-)
-_RESERVED = sa.Table(
-    "sq_fleet_reservations",
-    _META,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("pool", sa.Text, nullable=False),
-    sa.Column("reserved_usd", sa.Float, nullable=False),
-    sa.Column("spent_usd", sa.Float, nullable=False),
-)
+_KINDS = {str: sa.Text, int: sa.BigInteger, float: sa.Float}
+
+
+def _table(name: str, /, **columns: type) -> sa.Table:
+    """Return a table whose key is the first column."""
+    key = next(iter(columns))
+    kinds: dict[str, Any] = {one: _KINDS[kind] for one, kind in columns.items()}
+    made = [sa.Column(one, kind, primary_key=one == key, nullable=False) for one, kind in kinds.items()]
+    return sa.Table(f"sq_fleet_{name}", _META, *made)
+
+
+_PROGRESS = _table("progress", id=str, **get_type_hints(Progress))
+_POOLS = _table("pools", name=str, limit_usd=float)
+_RESERVED = _table("reservations", id=str, pool=str, reserved_usd=float, spent_usd=float)
 WORKING, EVICTED = "working", "evicted"
 _LARGEST = 2**31  # dollars: no limit
 
@@ -66,6 +43,9 @@ class WorkerRow:
     state: str = WORKING
 
 
+_WORKERS = _table("workers", **get_type_hints(WorkerRow))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """A budget in dollars: its limit (None: none), what runs under way have reserved, and what is spent."""
@@ -81,7 +61,7 @@ class FleetLedger:
 
     def __init__(self, database: sa.Engine) -> None:
         """Make the tables where they are missing."""
-        self._database = database
+        self.database = database
         found = set(sa.inspect(database).get_table_names())
         if not set(_META.tables) <= found:
             with database.begin() as connection:
@@ -93,26 +73,26 @@ class FleetLedger:
 
     def enter(self, worker: WorkerRow) -> None:
         """Write a new worker down."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             values = {name: getattr(worker, name) for name in WorkerRow.__slots__}
             connection.execute(_WORKERS.insert().values(values))
 
     def beat(self, executor: str) -> bool:
         """Let a worker's heart beat. False: another one has taken over its work."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             mine = sa.and_(_WORKERS.c.executor == executor, _WORKERS.c.state != EVICTED)
             done = connection.execute(_WORKERS.update().where(mine).values(beats=_WORKERS.c.beats + 1))
             return bool(done.rowcount)
 
     def workers(self) -> list[WorkerRow]:
         """Return the workers, those taken over too until they are gone."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             rows = connection.execute(sa.select(_WORKERS).order_by(_WORKERS.c.executor))
             return [WorkerRow(**row) for row in rows.mappings()]
 
     def neighbours(self, executor: str, most: int) -> list[WorkerRow]:
         """Return the workers that come after this one in the order of their ids, as in a ring."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             ordered = sa.select(_WORKERS).order_by(_WORKERS.c.executor).limit(most)
             rows = [*connection.execute(ordered.where(_WORKERS.c.executor > executor)).mappings()]
             if len(rows) < most:
@@ -124,13 +104,13 @@ class FleetLedger:
 
         True for one caller, if its heart stood still.
         """
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             still = (_WORKERS.c.executor == executor, _WORKERS.c.beats == beats, _WORKERS.c.state != EVICTED)
             return bool(connection.execute(_WORKERS.update().where(*still).values(state=EVICTED)).rowcount)
 
     def leave(self, executor: str) -> None:
         """Forget a worker."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             connection.execute(_WORKERS.delete().where(_WORKERS.c.executor == executor))
 
     # --- progress -------------------------------------------------------------------------------------------
@@ -143,23 +123,22 @@ class FleetLedger:
 
     def note(self, id_: str, **values: Any) -> None:  # noqa: ANN401  columns
         """Note something of a submission. A number that is not given stays as it is."""
-        blank = {"executor": "", "phase": "", "run": "", "cost_usd": 0.0, "merged": 0, "tasks": 0}
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             row = connection.execute(_PROGRESS.update().where(_PROGRESS.c.id == id_).values(values))
             if not row.rowcount:
-                first = {"id": id_, **blank, "claims": 0, "deaths": 0, **values}
+                first = {"id": id_, **msgspec.to_builtins(Progress()), **values}
                 connection.execute(_PROGRESS.insert().values(first))
 
     def count_deaths(self, ids: Sequence[str]) -> None:
         """Note that the worker of these submissions has died."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             connection.execute(
                 _PROGRESS.update().where(_PROGRESS.c.id.in_(ids)).values(deaths=_PROGRESS.c.deaths + 1)
             )
 
     def progress(self, ids: Sequence[str] = ()) -> dict[str, Progress]:
         """Return the progress of these submissions, or of all."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             query = sa.select(_PROGRESS)
             rows = connection.execute(query.where(_PROGRESS.c.id.in_(ids)) if ids else query).mappings()
             return {row["id"]: Progress(**{name: row[name] for name in row if name != "id"}) for row in rows}
@@ -168,14 +147,14 @@ class FleetLedger:
 
     def set_budget(self, pool: str, limit_usd: float | None) -> None:
         """Set or remove the limit of a budget."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             connection.execute(_POOLS.delete().where(_POOLS.c.name == pool))
             if limit_usd is not None:
                 connection.execute(_POOLS.insert().values(name=pool, limit_usd=limit_usd))
 
     def pools(self) -> list[Pool]:
         """Return each budget that has a limit or was used."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             limits = {row.name: row.limit_usd for row in connection.execute(sa.select(_POOLS))}
             sums = connection.execute(
                 sa.select(
@@ -196,7 +175,7 @@ class FleetLedger:
 
         Twice is once. What an earlier run of the same submission spent stays counted.
         """
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             limit = self._locked_limit(connection, pool)
             mine = connection.execute(sa.select(_RESERVED).where(_RESERVED.c.id == id_)).first()
             others = sa.select(sa.func.sum(_RESERVED.c.reserved_usd + _RESERVED.c.spent_usd)).where(
@@ -204,7 +183,7 @@ class FleetLedger:
             )
             spent = mine.spent_usd if mine else 0.0
             left = limit - (connection.execute(others).scalar() or 0.0) - spent
-            if usd > left:
+            if usd > left or (not usd and limit < _LARGEST):  # without a budget it could cost anything
                 return max(0.0, left)
             connection.execute(_RESERVED.delete().where(_RESERVED.c.id == id_))
             connection.execute(
@@ -214,10 +193,22 @@ class FleetLedger:
 
     def settle(self, id_: str, spent_usd: float) -> None:
         """Replace the reservation of a run by what it has cost, all its claims together. Twice is once."""
-        with self._database.begin() as connection:
+        with self.database.begin() as connection:
             connection.execute(
                 _RESERVED.update().where(_RESERVED.c.id == id_).values(reserved_usd=0.0, spent_usd=spent_usd)
             )
+
+    def settle_abandoned(self, engine: Engine) -> None:
+        """Settle what has ended while no worker had it: in a queue, or when its worker was dead."""
+        with self.database.begin() as connection:
+            held = sa.select(_RESERVED.c.id).where(_RESERVED.c.reserved_usd > 0)
+            ids = [*connection.execute(held).scalars()]
+        there, progress = {one.executor for one in self.workers()}, self.progress(ids)
+        for unit in engine.units(ids) if ids else ():
+            standing = progress.get(unit.id, Progress())
+            is_held = standing.phase in UNDER_WAY and standing.executor in there
+            if unit.exit_code is not None and not is_held:
+                self.settle(unit.id, standing.cost_usd)
 
     def _locked_limit(self, connection: sa.Connection, pool: str) -> float:
         """Return the limit of a budget, and let no other transaction reserve until this one ends."""

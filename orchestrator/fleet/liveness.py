@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ BEAT_S = 10.0
 STALE_S = 3 * BEAT_S
 LOOK_S = 0.5
 NEIGHBOURS = 3
+_FREE_S = 0.9
 _QUIET_S = 15.0  # after the database was away: the others come back meanwhile
 _SLEPT_S = 20.0  # between two looks: this host was stopped
 
@@ -78,7 +80,8 @@ class SessionLocks:
         """Free a lock."""
         if name in self._held:
             self._held.remove(name)
-            self._call("pg_advisory_unlock", name)
+            with suppress(sa.exc.SQLAlchemyError):  # with the connection all locks are free
+                self._call("pg_advisory_unlock", name)
 
     def _call(self, function: str, name: str) -> object:
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
@@ -95,6 +98,14 @@ class SessionLocks:
             raise
 
 
+def locks_of(url: str, database: sa.Engine) -> FileLocks | SessionLocks:
+    """Return the locks of a database's workers."""
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return FileLocks(Path(f"{parsed.database}.workers"))
+    return SessionLocks(database)
+
+
 class Liveness:
     """Shows that this worker lives, and takes over from those that do not."""
 
@@ -104,7 +115,7 @@ class Liveness:
         ledger: FleetLedger,
         locks: FileLocks | SessionLocks,
         *,
-        take_over: Callable[[str, str], None],
+        take_over: Callable[[str, str, bool], None],
         lost: Callable[[], None],
     ) -> None:
         """Prepare to watch.
@@ -113,12 +124,13 @@ class Liveness:
             worker: this one.
             ledger: where hearts beat.
             locks: of this database.
-            take_over: puts the work of a worker back into its queue. Gets its id, and why.
+            take_over: puts the work of a worker back into its queue. Gets its id, why, and if it is dead.
             lost: called as soon as another worker has taken over from this one.
         """
         self._me, self._ledger, self._locks = worker, ledger, locks
         self._take_over, self._lost = take_over, lost
         self._seen: dict[str, tuple[int, float]] = {}  # by worker: its beats, and since when
+        self._free: dict[str, float] = {}  # by worker: since when its lock is free
         self._stop = threading.Event()
         self._beaten_at = self._quiet_until = float("-inf")
         self._thread = threading.Thread(target=self._watch, name="liveness", daemon=True)
@@ -146,9 +158,11 @@ class Liveness:
             now = time.monotonic()
             try:
                 self._look(now, slept=now - before > _SLEPT_S)
-            except sa.exc.SQLAlchemyError as error:
+            except Exception as error:  # noqa: BLE001  this thread ends with the worker alone
                 log.warning("fleet.database.away", error=type(error).__name__)
                 self._quiet_until = time.monotonic() + _QUIET_S
+                with suppress(sa.exc.SQLAlchemyError):
+                    self._locks.take(self._me.executor)  # at once, if its connection alone was cut
             before = now
 
     def _look(self, now: float, *, slept: bool) -> None:
@@ -173,13 +187,21 @@ class Liveness:
         if beats != other.beats:
             since = now
         self._seen[other.executor] = (other.beats, since)
-        if self._locks.take(other.executor):  # nobody holds it, so it is dead
-            try:
-                self._take_over(other.executor, "its process is gone")
+        if not self._locks.take(other.executor):
+            self._free.pop(other.executor, None)
+            if now - since >= STALE_S:
+                self._take_from_hung(other, now)
+            return
+        try:
+            # A worker whose connection was cut takes its lock again before it has been free for so long.
+            if now - self._free.setdefault(other.executor, now) >= _FREE_S:
+                self._take_over(other.executor, "its process is gone", True)
                 self._ledger.leave(other.executor)
-            finally:
-                self._locks.give(other.executor)
-        elif now - since >= STALE_S:
-            if other.state == EVICTED or self._ledger.evict(other.executor, other.beats):
-                self._take_over(other.executor, f"its heart stood still for {STALE_S:.0f} s")
-            self._seen[other.executor] = (other.beats, now)
+                del self._free[other.executor]
+        finally:
+            self._locks.give(other.executor)
+
+    def _take_from_hung(self, other: WorkerRow, now: float) -> None:
+        if other.state == EVICTED or self._ledger.evict(other.executor, other.beats):
+            self._take_over(other.executor, f"its heart stood still for {STALE_S:.0f} s", False)
+        self._seen[other.executor] = (other.beats, now)

@@ -6,7 +6,7 @@ They hold ids, hashes, names, outcomes and costs. Specs travel through git, keys
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -16,6 +16,7 @@ from state.outcome import Outcome
 
 PROTOCOL = "1"  # of the records and refs: workers take what has the same
 _ID = 16  # hexadecimal digits
+UNDER_WAY = {"claimed", "fetching", "working", "handing in"}  # phases in which a worker has a run
 PRIORITY = 100  # of a submission that names none. Lower ones are first
 
 
@@ -147,7 +148,7 @@ class FleetLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What a worker last said of a submission it works on.
+    """What a worker last said of a submission it works on: the columns of its table.
 
     `deaths`: workers that died at it without progress.
     """
@@ -160,4 +161,3 @@ class Progress:
     tasks: int = 0
     claims: int = 0
     deaths: int = 0
-    extra: Mapping[str, str] = field(default_factory=dict)

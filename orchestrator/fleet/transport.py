@@ -16,8 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
+
+from agents.api_key import FILE, KEY, TOKEN
 from orchestrator.git.command import git_environment
 from state.errors import GitError, SqError
+from state.secrets import secret_names
+
+log = structlog.get_logger(__name__)
 
 REFS = "refs/sq-fleet"
 _DEADLINE_S, _TRANSFER_S = 120.0, 1800.0
@@ -28,8 +34,17 @@ _SETTINGS = (
     "gc.auto=0",
     "commit.gpgSign=false",
     "advice.pushUpdateRejected=false",
+    "submodule.recurse=false",
+    *("http.lowSpeedLimit=1", "http.lowSpeedTime=60"),  # a server that stands still is away
 )
 _FULL = re.compile(rb"No space left on device|Disk quota exceeded")
+# No patience helps against a missing right, which git never asks for, or a missing commit.
+_FINAL = re.compile(
+    r"Authentication failed|could not read (?:Username|Password)|Permission denied \("
+    r"|not our ref|unadvertised object"
+)
+DATABASE = "SQ_FLEET_DATABASE"
+_NOT_FOR_GIT = (DATABASE, KEY, TOKEN, FILE)
 _EPOCH = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
 
 
@@ -41,8 +56,8 @@ class RemoteAwayError(SqError):
     """The git server does not answer."""
 
 
-class DiskFullError(SqError):
-    """This host has no room left: another one has to go on."""
+class UnfitHostError(SqError):
+    """This host cannot work, by no fault of the run: another one has to go on."""
 
 
 def journal_ref(id_: str) -> str:
@@ -85,7 +100,7 @@ def run_git(
             raise GitError(f"git {arguments[0]} took longer than {deadline_s:.0f} s") from error
         raise
     if process.returncode and _FULL.search(err):
-        raise DiskFullError(f"the disk is full: {err.decode(errors='replace').strip()[-200:]}")
+        raise UnfitHostError(f"the disk is full: {err.decode(errors='replace').strip()[-200:]}")
     if process.returncode:
         raise GitError(f"git {arguments[0]} failed: {(err or out).decode(errors='replace').strip()}")
     return out
@@ -124,10 +139,21 @@ class GitServer:
         Raises:
             RemoteAwayError: the server does not answer.
         """
-        words = ("ls-remote", "--refs", self.url, *patterns)
-        out = self._patiently(lambda: run_git(Path("/"), *words, deadline_s=_DEADLINE_S))
+        words = ("ls-remote", "--refs", "--", self.url, *patterns)
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(), deadline_s=_DEADLINE_S))
         lines = (line.split("\t") for line in out.decode().splitlines())
         return {name: commit for commit, name in lines}
+
+    def default_branch(self) -> str:
+        """Return the branch where HEAD of the server leads.
+
+        Raises:
+            RemoteAwayError: the server does not answer.
+        """
+        words = ("ls-remote", "--symref", "--", self.url, "HEAD")
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(), deadline_s=_DEADLINE_S))
+        named = (line.split()[1] for line in out.decode().splitlines() if line.startswith("ref:"))
+        return next(named, "main").removeprefix("refs/heads/")
 
     def fetch(self, folder: Path, *refspecs: str) -> None:
         """Fetch refs. One that is not there is an error.
@@ -135,8 +161,9 @@ class GitServer:
         Raises:
             RemoteAwayError: the server does not answer, or lacks one.
         """
-        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--force", self.url, *refspecs)
-        self._patiently(lambda: run_git(folder, *words, deadline_s=_TRANSFER_S))
+        options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--force", "--prune")
+        words = ("fetch", *options, "--", self.url, *refspecs)
+        self._patiently(lambda: run_git(folder, *words, more=_rights(), deadline_s=_TRANSFER_S))
 
     def push(self, folder: Path, moves: Sequence[tuple[str, str, str]]) -> None:
         """Move refs, all or none: each as its name, its present commit ("": it is new), and the next.
@@ -148,11 +175,11 @@ class GitServer:
         """
         leases = [f"--force-with-lease={ref}:{old}" for ref, old, _ in moves]
         specs = [f"{new}:{ref}" for ref, _, new in moves]
-        words = ("push", "--quiet", "--atomic", "--no-follow-tags", *leases, self.url, *specs)
+        words = ("push", "--quiet", "--atomic", "--no-follow-tags", *leases, "--", self.url, *specs)
         ref, old, new = moves[0]
         for refusals in range(1, _REFUSALS + 1):
             try:
-                run_git(folder, *words, deadline_s=_TRANSFER_S)
+                run_git(folder, *words, more=_rights(), deadline_s=_TRANSFER_S)
             except GitError as error:
                 found = self.refs(ref).get(ref, "")
                 if found == new:  # it was cut off after the server had taken it
@@ -172,10 +199,17 @@ class GitServer:
                 return act()
             except GitError as error:
                 pause = _PAUSES_S[min(number, len(_PAUSES_S) - 1)]
-                if self._stopped() or time.monotonic() + pause > until:
+                final = _FINAL.search(str(error)) or self._stopped()
+                if final or time.monotonic() + pause > until:
                     raise RemoteAwayError(f"{self.url} does not answer, or refuses: {error}") from error
+                log.warning("fleet.git_server.away", error=str(error))
                 time.sleep(pause)
         raise AssertionError
+
+
+def _rights() -> dict[str, str]:
+    """Return the secrets of the environment that git's helpers may need at a server, such as GITHUB_TOKEN."""
+    return {name: os.environ[name] for name in secret_names(os.environ) if name not in _NOT_FOR_GIT}
 
 
 # --- what is submitted --------------------------------------------------------------------------------------
@@ -246,8 +280,9 @@ def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: 
     mirror = mirrors / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
     mirror.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(mirror.with_suffix(".lock")):
-        if not (mirror / "HEAD").exists():
-            git_line(mirror, "init", "--quiet", "--bare", ".")
+        for left in mirror.rglob("*.lock"):  # by a git that was killed: nobody else is here
+            left.unlink(missing_ok=True)
+        git_line(mirror, "init", "--quiet", "--bare", ".")
         remote.fetch(mirror, "+refs/heads/*:refs/heads/*")
         try:
             git_line(mirror, "cat-file", "-e", f"{base}^{{commit}}")

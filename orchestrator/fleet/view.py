@@ -3,9 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from orchestrator.fleet.checkpoint import CONTENT, run_in, write_run
 from orchestrator.fleet.records import Unit
+from orchestrator.fleet.restored import run_in, write_run
 from orchestrator.fleet.transport import GitServer, files_at, git_line, journal_ref
+from orchestrator.fleet.workplace import CONTENT
 
 _SEEN = "seen"
 

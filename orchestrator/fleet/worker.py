@@ -6,7 +6,6 @@ import socket
 import sys
 import threading
 import time
-import traceback
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,21 +17,23 @@ import structlog
 
 from agents.process.containment import detect_containment
 from orchestrator.fleet.dbos_engine import DbosEngine
+from orchestrator.fleet.host import CHECKPOINT_S, Host, MovedError
 from orchestrator.fleet.ledger import FleetLedger, WorkerRow
-from orchestrator.fleet.liveness import FileLocks, Liveness, SessionLocks
+from orchestrator.fleet.liveness import FileLocks, Liveness, locks_of
 from orchestrator.fleet.policy import WorkerPolicy
-from orchestrator.fleet.records import PROTOCOL, Report, Submission, UnitState
-from orchestrator.fleet.transport import ClaimLostError, DiskFullError
-from orchestrator.fleet.unit import CHECKPOINT_S, OWN_PROGRAM, STEPS, Act, Host, MovedError
+from orchestrator.fleet.records import PROTOCOL, Submission, UnitState
+from orchestrator.fleet.sq_process import OWN_PROGRAM
+from orchestrator.fleet.transport import UnfitHostError
+from orchestrator.fleet.unit import STEPS
 from state.errors import UsageError
 from state.outcome import Outcome
 
 log = structlog.get_logger(__name__)
 
 Say = Callable[..., None]  # prints each of its texts as a line
+Act = Callable[[Host, Submission, dict[str, Any]], dict[str, Any]]
 DRAIN_S = 55.0
-_AGAIN_S = 2.0  # between tries while the database is away
-_LOST_S = 45.0  # within which a worker that was taken over knows it
+_FOR_GOOD_S = 3600.0
 _ALONE = "the-worker"
 _TICK_S, _EMPTY_S = 0.2, 2.0
 
@@ -113,7 +114,7 @@ class Worker:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._heed)
         self._liveness.begin()
-        steps = [(name, self._patiently(name, act)) for name, act in STEPS]
+        steps = [(name, self._step(act)) for name, act in STEPS]
         self._engine.serve(steps, places=self._wish.places, labels=self._wish.labels)
         self._say(
             f"worker {self._host.executor}: {self._wish.places} places, labels {self._wish.labels or 'none'}"
@@ -134,47 +135,33 @@ class Worker:
             return False
         waiting = {UnitState.QUEUED, UnitState.WORKING}
         mine = set(self._wish.labels)
-        return not any(
-            one.state in waiting and set(one.submission.labels) <= mine for one in self._engine.units()
-        )
+        try:
+            units = self._engine.units()
+        except sa.exc.SQLAlchemyError:  # away: it may hold work
+            return False
+        return not any(one.state in waiting and set(one.submission.labels) <= mine for one in units)
 
     # --- the steps ------------------------------------------------------------------------------------------
 
-    def _patiently(self, name: str, act: Act) -> Callable[[Submission, dict[str, Any]], dict[str, Any]]:
-        """Return a step that waits for a database that is away, and stays put if the run goes elsewhere."""
+    def _step(self, act: Act) -> Callable[[Submission, dict[str, Any]], dict[str, Any]]:
+        """Return a step that stays put if its run goes on elsewhere."""
 
         def step(submission: Submission, before: dict[str, Any]) -> dict[str, Any]:
-            if self._host.draining.is_set() and name != "finish":
+            if self._host.draining.is_set():
                 self._leave(submission.id)
             self._active.add(submission.id)
-            while True:
-                try:
-                    result = act(self._host, submission, before)
-                except sa.exc.SQLAlchemyError as error:
-                    log.warning("fleet.database.away", error=type(error).__name__, step=name)
-                    time.sleep(_AGAIN_S)
-                    continue
-                except DiskFullError as error:
-                    self._end_because(str(error))
-                    self._leave(submission.id)
-                except MovedError:
-                    self._leave(submission.id)
-                except ClaimLostError as error:
-                    result = self._without_claim(submission, error)
-                except Exception:  # noqa: BLE001  a defect of sq's must not lose a submission
-                    lines = traceback.format_exc(limit=-3).strip().splitlines()
-                    self._say(f"{submission.id}: step {name} failed", *lines)
-                    failed = self._failed(f"unexpected: {lines[-1]}, in {lines[-3].strip()}")
-                    result = failed["report"] if name == "finish" else failed
-                self._active.discard(submission.id)
-                self._told(name, submission, result)
-                return result
+            try:
+                result = act(self._host, submission, before)
+            except UnfitHostError as error:
+                self._end_because(f"{submission.id} cannot be worked on here: {error}")
+                self._leave(submission.id)
+            except MovedError:
+                self._leave(submission.id)
+            self._active.discard(submission.id)
+            self._say(f"{submission.id} {result['outcome']} {result['run']} {result['problem']}".rstrip())
+            return result
 
         return step
-
-    def _told(self, name: str, submission: Submission, result: dict[str, Any]) -> None:
-        if name == "finish":
-            self._say(f"{submission.id} {result['outcome']} {result['run']} {result['problem']}".rstrip())
 
     def _end_because(self, problem: str) -> None:
         """Let the worker end: on this host each run would fail, and the next worker's may not."""
@@ -186,18 +173,7 @@ class Worker:
         """Let a workflow stay as it is until the process ends: another worker begins its step anew."""
         self._put_down.add(id_)
         while True:
-            time.sleep(_LOST_S)
-
-    def _without_claim(self, submission: Submission, error: ClaimLostError) -> dict[str, Any]:
-        if self._host.lost.wait(_LOST_S) or self._host.draining.is_set():
-            self._leave(submission.id)
-        return self._failed(
-            f"{error}, and no worker of this fleet has. Somebody else writes to refs/sq-fleet"
-        )
-
-    def _failed(self, problem: str) -> dict[str, Any]:
-        report = Report(outcome=Outcome.FAILED, problem=problem, host=self._host.name)
-        return {"report": report.as_data()}
+            time.sleep(_FOR_GOOD_S)
 
     # --- the end --------------------------------------------------------------------------------------------
 
@@ -213,24 +189,23 @@ class Worker:
         until = time.monotonic() + DRAIN_S
         while self._active - self._put_down and time.monotonic() < until:
             time.sleep(_TICK_S)
-        self._liveness.stop()
-        moved = self._engine.release(self._host.executor)
-        self._liveness.end()
-        self._say(f"worker {self._host.executor} has ended, and given back {len(moved)} runs")
+        try:
+            moved = self._engine.release(self._host.executor)
+            self._liveness.stop()
+            moved += self._engine.release(self._host.executor)  # claimed in the moment of the first look
+            self._liveness.end()
+        except sa.exc.SQLAlchemyError:
+            self._problem = "the database is away. Another worker takes its runs as soon as it is back"
+            self._say(f"worker {self._host.executor} ends, and {self._problem}")
+        else:
+            self._say(f"worker {self._host.executor} has ended, and given back {len(moved)} runs")
 
-    def _take_over(self, executor: str, why: str) -> None:
+    def _take_over(self, executor: str, why: str, is_dead: bool) -> None:
         ids = self._engine.release(executor)
-        self._ledger.count_deaths(ids)
+        if is_dead:
+            self._ledger.count_deaths(ids)
         self._say(f"worker {executor} is gone ({why}): {len(ids)} runs go back into their queues")
 
     def _end_at_once(self) -> NoReturn:
         """End this process, and with it the process trees of all runs, before anything else is written."""
         os._exit(Outcome.FAILED.exit_code)  # the supervisors see that, and end them
-
-
-def locks_of(url: str, database: sa.Engine) -> FileLocks | SessionLocks:
-    """Return the locks of a database's workers."""
-    parsed = sa.make_url(url)
-    if parsed.get_backend_name() == "sqlite":
-        return FileLocks(Path(f"{parsed.database}.workers"))
-    return SessionLocks(database)

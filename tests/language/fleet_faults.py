@@ -77,6 +77,7 @@ def host_hung(fleet: FleetHere, server: PostgresServer) -> str:
     took, zombie = hung(fleet)
     assert took <= 35, took
     assert zombie == 0
+    assert all(one.deaths == 0 for one in fleet.ledger.progress().values()), "a slow host is no poison"
     return f"taken over after {took:.0f} s; continued, it pushes nothing and ends"
 
 
@@ -113,6 +114,54 @@ def database_away(fleet: FleetHere, server: PostgresServer) -> str:
     assert all(one.process.poll() is None for one in workers)
     assert all(one.deaths == 0 for one in fleet.ledger.progress(ids).values())
     return f"away for {seconds:.0f} s: all runs go on, no worker ends, none is taken over"
+
+
+@row
+def database_away_at_the_end(fleet: FleetHere, server: PostgresServer) -> str:
+    id_ = fleet.submit(scenario(work_s=2))
+    worker = fleet.worker("only", "--drain")
+    until_run(fleet, id_)
+    server.stop("immediate")
+    fleet.until(fleet.branches)
+    time.sleep(3)
+    server.start()
+    done(fleet, id_)
+    assert worker.process.wait(30) == 0
+    assert fleet.ledger.progress([id_])[id_].claims == 1, "what is done is reported, not done again"
+    return "the run ends meanwhile, and is reported when it is back"
+
+
+@row
+def asked_to_end_without_database(fleet: FleetHere, server: PostgresServer) -> str:
+    id_ = fleet.submit(scenario(work_s=6))
+    first = fleet.worker("first")
+    until_run(fleet, id_)
+    run = fleet.ledger.progress([id_])[id_].run
+    server.stop("immediate")
+    try:
+        assert first.end(within_s=60) == 1
+        assert "the database is away" in first.said
+    finally:
+        server.start()
+    fleet.worker("second")
+    done(fleet, id_)
+    assert report(fleet, id_).run == run
+    return "it puts its run down, pushes it and ends; another one goes on"
+
+
+@row
+def connection_cut(fleet: FleetHere, server: PostgresServer) -> str:
+    ids = [fleet.submit(scenario(work_s=6), nonce=str(number)) for number in range(2)]
+    workers = [fleet.worker("first"), fleet.worker("second")]
+    for id_ in ids:
+        until_run(fleet, id_)
+    for _ in range(3):
+        server.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+        time.sleep(1)
+    done(fleet, *ids)
+    assert all(one.process.poll() is None for one in workers)
+    assert all((one.claims, one.deaths) == (1, 0) for one in fleet.ledger.progress(ids).values())
+    return "a worker connects again before it counts as dead"
 
 
 @row
@@ -309,6 +358,37 @@ def cancelled_while_it_works(fleet: FleetHere, server: PostgresServer) -> str:
     done(fleet, id_)
     assert report(fleet, id_).run == run
     return f"put down and pushed within {took:.0f} s; tried again, it goes on where it was"
+
+
+@row
+def cancelled_and_tried_again_at_once(fleet: FleetHere, server: PostgresServer) -> str:
+    id_ = fleet.submit(scenario(work_s=6))
+    fleet.worker("first")
+    fleet.worker("second")
+    until_run(fleet, id_)
+    run = fleet.ledger.progress([id_])[id_].run
+    fleet.sq("cancel", id_)
+    fleet.sq("retry", id_)
+    done(fleet, id_)
+    assert report(fleet, id_).run == run
+    assert fleet.ledger.progress([id_])[id_].claims == 2
+    return "it waits until it is put down, and goes on once"
+
+
+@row
+def cancelled_when_its_worker_is_dead(fleet: FleetHere, server: PostgresServer) -> str:
+    id_ = fleet.submit(scenario(work_s=20))
+    first = fleet.worker("first")
+    until_run(fleet, id_)
+    first.freeze()
+    assert fleet.engine.cancel(id_)
+    first.kill()
+    assert "$5.00 reserved" in fleet.sq("budget", "default", "5")
+    fleet.worker("second")
+    fleet.until(lambda: "$0.00 reserved" in fleet.sq("budget"))
+    other = fleet.submit(scenario(), nonce="other")
+    done(fleet, other)
+    return "what it had reserved is free for other runs"
 
 
 @row

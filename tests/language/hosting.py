@@ -213,6 +213,7 @@ class HostingStandIn:
         yield r"POST /pulls/(\d+)/comments/(\d+)/replies", self._reply
         yield r"POST /pulls/(\d+)/reviews", self._review
         yield r"GET /issues/(\d+)", self._issue
+        yield "GET /issues", self._listed
         yield r"GET /collaborators/([^/]+)/permission", self._permission
         yield r"GET /commits/([0-9a-f]+)/check-runs", self._check_runs
         yield r"GET /check-runs/(\d+)/annotations", lambda n, **_: Said(200, self.annotations.get(int(n), []))
@@ -241,6 +242,19 @@ class HostingStandIn:
             return Said(304, None, {"etag": tag, "x-poll-interval": "1"})
         shown = {**found, "pull_request": {}} if int(number) in self.pulls else found
         return Said(200, shown, {"etag": tag, "x-poll-interval": "1"})
+
+    def _listed(self, *, query: dict[str, list[str]], **_: object) -> Said:
+        """Issues and pull requests by state and labels, newest first unless asked otherwise, as the service does."""
+        wanted = set(query.get("labels", [""])[0].split(",")) - {""}
+        pulls = [{**one, "pull_request": {}} for one in self.pulls.values()]
+        found = [
+            one
+            for one in [*self.issues.values(), *pulls]
+            if one["state"] == query.get("state", ["open"])[0]
+            and wanted <= {label["name"] for label in one.get("labels", [])}
+        ]
+        found.sort(key=lambda one: one["number"], reverse=query.get("direction", ["desc"])[0] == "desc")
+        return self._page(found, query, "issues")
 
     def _pulls(self, *, query: dict[str, list[str]], **_: object) -> Said:
         owner, _, branch = query.get("head", [":"])[0].partition(":")

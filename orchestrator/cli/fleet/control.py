@@ -1,13 +1,20 @@
 """`sq fleet cancel`, `retry`, `budget`, `limits` and `doctor`."""
 
+import os
 import shutil
-from typing import Any
+import time
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestrator.cli.fleet.opened import as_json, fleet_root, opened, shown_url
+from orchestrator.cli.fleet.opened import Fleet, as_json, fleet_root, opened, shown_url
 from orchestrator.views.screen import say, say_json
 from state.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.records import Unit
+
+_PUT_DOWN_S, _LOOK_S = 60.0, 0.5
 
 
 @click.command("cancel", short_help="Stop a submission. What it has built stays.")
@@ -31,15 +38,32 @@ def cancel(submission: str, as_json: bool) -> int:
 def retry(submission: str, as_json: bool) -> int:
     """Queue SUBMISSION again.
 
-    Its run goes on from its last checkpoint. What was paid for is not done again.
+    Its run goes on from its last checkpoint. What was paid for is not done again. If its worker still puts it
+    down, that is waited for.
     """
     with opened() as fleet:
         unit = fleet.find(submission)
-        if not fleet.engine.again(unit.id):
+        if unit.exit_code is None:
             raise UsageError(f"{unit.id} is {unit.state}, so there is nothing to try again")
+        until = time.monotonic() + _PUT_DOWN_S
+        while worker := _holder(fleet, unit):
+            if time.monotonic() > until:
+                raise UsageError(f"{unit.id} is cancelled, and {worker} still puts it down. Try again later")
+            time.sleep(_LOOK_S)
         fleet.ledger.note(unit.id, phase="", deaths=0)
+        fleet.engine.again(unit.id)
     _told({"id": unit.id, "state": "queued"}, f"{unit.id} is queued again", as_json=as_json)
     return 0
+
+
+def _holder(fleet: Fleet, unit: "Unit") -> str:
+    """Return the worker that has a cancelled submission still in its hands, or ""."""
+    from orchestrator.fleet.records import UNDER_WAY, Progress, UnitState
+
+    standing = fleet.ledger.progress([unit.id]).get(unit.id, Progress())
+    held = unit.state is UnitState.CANCELLED and standing.phase in UNDER_WAY
+    alive = held and any(one.executor == standing.executor for one in fleet.living())
+    return standing.executor if alive else ""
 
 
 @click.command("budget", short_help="Show or set the budgets of the fleet.")
@@ -54,6 +78,7 @@ def budget(pool: str | None, usd: str | None, as_json: bool) -> int:
     with opened() as fleet:
         if pool and usd:
             fleet.ledger.set_budget(pool, None if usd == "none" else _dollars(usd))
+        fleet.ledger.settle_abandoned(fleet.engine)
         pools = [one for one in fleet.ledger.pools() if pool in {None, one.name}]
     rows = [{name: getattr(one, name) for name in type(one).__slots__} for one in pools]
     lines = [
@@ -114,8 +139,10 @@ def limits(repository: str | None, total: str | None, per_minute: str | None, as
 def _count(name: str, text: str) -> int | None:
     if text == "none":
         return None
-    if not text.isdigit() or not int(text):
-        raise click.BadParameter(f"{text!r} is no number from 1 on, and not none", param_hint=f"--{name}")
+    if not text.isdecimal() or not int(text):
+        raise click.BadParameter(
+            f"{text!r} is no number from 1 on, and not none", param_hint=f"--{name.replace('_', '-')}"
+        )
     return int(text)
 
 
@@ -127,17 +154,20 @@ def doctor(as_json: bool) -> int:
     Exit code 1 if something is missing.
     """
     with opened() as fleet:
-        workers, units = fleet.ledger.workers(), fleet.engine.units()
+        from orchestrator.fleet.host import credentials_problem, sandbox_problem
+
+        workers, units = fleet.living(), fleet.engine.units()
         url = shown_url(fleet.url)
     waiting = [one for one in units if one.state.value == "queued"]
     labels = {label for one in workers for label in one.labels.split(",") if label}
     checks = [
         ("database", True, url),
-        ("git", shutil.which("git") is not None, "install git"),
+        ("git", shutil.which("git") is not None, shutil.which("git") or "install git"),
+        ("sandbox", not (why := sandbox_problem(os.environ)), why or "whole works"),
         (
-            "bubblewrap",
-            shutil.which("bwrap") is not None,
-            "install bubblewrap, or start workers with --sandbox",
+            "credentials",
+            not (why := credentials_problem(os.environ)),
+            why or "a model can be asked",
         ),
         ("workers", bool(workers), f"{len(workers)} there" if workers else "start one: `sq fleet worker`"),
         *(

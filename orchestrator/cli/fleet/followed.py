@@ -12,6 +12,7 @@ from orchestrator.cli.fleet.opened import Fleet, opened
 
 log = structlog.get_logger(__name__)
 _LOOK_S = 5.0
+_NEWEST = 50  # runs that have ended
 
 
 @contextmanager
@@ -40,10 +41,15 @@ def _bring(fleet: Fleet, folder: Path, ended: set[str]) -> None:
     from orchestrator.fleet.view import fetched
 
     try:
-        for unit in fleet.engine.units():
-            if unit.id not in ended:
-                fetched(unit, folder)
-                if unit.exit_code is not None:
-                    ended.add(unit.id)
+        units = [one for one in fleet.engine.units() if one.id not in ended]
     except Exception as error:  # noqa: BLE001  the page goes on with what it has
         log.warning("fleet.not_followed", error=str(error))
+        return
+    over = [one for one in units if one.exit_code is not None]
+    for unit in reversed([one for one in units if one not in over[:-_NEWEST]]):
+        try:
+            fetched(unit, folder)
+            if unit.exit_code is not None:
+                ended.add(unit.id)
+        except Exception as error:  # noqa: BLE001  its server is away, or its checkpoint is damaged
+            log.warning("fleet.not_followed", id=unit.id, error=str(error))

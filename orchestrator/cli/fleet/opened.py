@@ -1,23 +1,29 @@
 """The database of a fleet, as a command has it: where it lies, and that DBOS is installed."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from state.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ledger import FleetLedger
+    from orchestrator.fleet.ledger import FleetLedger, WorkerRow
     from orchestrator.fleet.port import Engine
     from orchestrator.fleet.records import Progress, Unit
 
 DATABASE = "SQ_FLEET_DATABASE"
+_AGAIN_S = 2.0
+_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
+_MOST_LABELS = 5
+Answer = TypeVar("Answer")
 
 
 def fleet_root() -> Path:
@@ -39,8 +45,16 @@ def database_url() -> str:
         command = extra_command("fleet", this_place())
         raise UsageError(f"DBOS, which `sq fleet` needs, is not installed. Install it with `{command}`")
     url = os.environ.get(DATABASE, "").strip() or f"sqlite:///{fleet_root() / 'fleet.db'}"
-    if not url.startswith(("postgresql://", "sqlite:///")):
-        raise UsageError(f"{DATABASE} has to begin with postgresql:// or sqlite:///, and does not")
+    import sqlalchemy as sa
+
+    try:
+        parsed = sa.make_url(url)
+    except (ValueError, sa.exc.ArgumentError):
+        parsed = None
+    if not (parsed and parsed.database and parsed.drivername in {"postgresql", "sqlite"}):
+        raise UsageError(
+            f"{DATABASE} is no address of a database. Write postgresql://USER@HOST/NAME or sqlite:////FILE"
+        )
     return url
 
 
@@ -65,6 +79,27 @@ class Fleet:
     url: str
     engine: "Engine"
     ledger: "FleetLedger"
+
+    def patiently(self, ask: Callable[[], Answer]) -> Answer:
+        """Return an answer of the database, as soon as it is there."""
+        import sqlalchemy as sa
+
+        while True:
+            try:
+                return ask()
+            except sa.exc.SQLAlchemyError:
+                time.sleep(_AGAIN_S)
+
+    def living(self) -> "list[WorkerRow]":
+        """Return the workers that hold their locks."""
+        from orchestrator.fleet.liveness import locks_of
+
+        locks = locks_of(self.url, self.ledger.database)
+        workers = self.ledger.workers()
+        dead = {one.executor for one in workers if locks.take(one.executor)}
+        for executor in dead:
+            locks.give(executor)
+        return [one for one in workers if one.executor not in dead]
 
     def find(self, name: str) -> "Unit":
         """Return the submission with this id, a beginning of it, or the id of its run.
@@ -95,15 +130,11 @@ def opened() -> Iterator[Fleet]:
     from orchestrator.fleet.ledger import FleetLedger
 
     try:
-        engine = DbosEngine(url)
-        ledger = FleetLedger(engine.database)
+        with closing(DbosEngine(url)) as engine:
+            yield Fleet(url=url, engine=engine, ledger=FleetLedger(engine.database))
     except sa.exc.SQLAlchemyError as error:
-        said = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        said = [*str(getattr(error, "orig", error)).strip().splitlines(), type(error).__name__][0]
         raise UsageError(f"the database {shown_url(url)} does not answer: {said}. Is it running?") from error
-    try:
-        yield Fleet(url=url, engine=engine, ledger=ledger)
-    finally:
-        engine.close()
 
 
 def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
@@ -112,7 +143,7 @@ def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
     return {
         "id": unit.id,
         "state": unit.state.value,
-        "phase": (progress.phase if progress else "") if report is None else "",
+        "phase": progress.phase if progress and unit.state.value == "working" else "",
         "outcome": report.outcome.value if report else "",
         "exit_code": unit.exit_code,
         "run": report.run if report else progress.run if progress else "",
@@ -134,6 +165,27 @@ def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
         "budget_usd": asked.budget_usd,
         "submitted_at": unit.submitted_at,
     }
+
+
+def standing_of(row: dict[str, Any]) -> str:
+    """Return how a submission stands, in a word or two."""
+    phase = f"{row['phase']} {row['merged']}/{row['tasks']}" if row["phase"] else row["state"]
+    return str(row["outcome"] or phase)
+
+
+def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return labels in the order of their queue.
+
+    Raises:
+        click.BadParameter: one is none, or there are too many.
+    """
+    if wrong := next((one for one in labels if not _LABEL.fullmatch(one)), None):
+        raise click.BadParameter(
+            f"{wrong!r} is no label. Write small letters, digits and -", param_hint="--label"
+        )
+    if len(set(labels)) > _MOST_LABELS:
+        raise click.BadParameter(f"at most {_MOST_LABELS} labels", param_hint="--label")
+    return tuple(sorted(set(labels)))
 
 
 as_json = click.option(

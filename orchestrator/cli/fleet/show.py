@@ -1,13 +1,14 @@
 """`sq fleet list`, `show` and `logs`: what is submitted, how it stands, and what happens in its run."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestrator.cli.fleet.opened import as_json, opened, row_of
+from orchestrator.cli.fleet.opened import as_json, opened, row_of, standing_of
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def list_all(everything: bool, as_json: bool) -> int:
     with opened() as fleet:
         progress = fleet.ledger.progress()
         rows = [row_of(one, progress.get(one.id)) for one in fleet.engine.units()]
-        workers = fleet.ledger.workers()
+        workers = fleet.living()
     ended = [one for one in rows if one["exit_code"] is not None]
     shown = rows if everything else [one for one in rows if one not in ended[:-_NEWEST]]
     if as_json:
@@ -52,10 +53,7 @@ def _of_worker(worker: Any) -> dict[str, Any]:  # noqa: ANN401  a WorkerRow, who
 
 
 def _line(row: dict[str, Any]) -> str:
-    how = row["outcome"] or (
-        f"{row['phase']} {row['merged']}/{row['tasks']}" if row["phase"] else row["state"]
-    )
-    return f"{row['id']}  {how:<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
+    return f"{row['id']}  {standing_of(row):<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
 
 
 @click.command("show", short_help="Show one submission.")
@@ -82,15 +80,17 @@ def show(submission: str, as_json: bool) -> int:
 @as_json
 def logs(submission: str, follow: bool, as_json: bool) -> int:
     """Show each event of the run of SUBMISSION, as far as its worker has pushed checkpoints."""
+    from orchestrator.fleet.transport import RemoteAwayError
     from orchestrator.views.run.console import event_printer
 
     print_one = event_printer(as_json=as_json)
     with opened() as fleet, TemporaryDirectory(prefix="sq-") as scratch:
         unit = fleet.find(submission)
         after = _shown(unit, Path(scratch), 0, print_one)
-        while follow and fleet.engine.units([unit.id])[0].exit_code is None:
+        while follow and fleet.patiently(lambda: fleet.engine.units([unit.id]))[0].exit_code is None:
             time.sleep(_LOOK_S)
-            after = _shown(unit, Path(scratch), after, print_one)
+            with suppress(RemoteAwayError):
+                after = _shown(unit, Path(scratch), after, print_one)
         if follow:
             after = _shown(unit, Path(scratch), after, print_one)
         if not after and not as_json:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,30 +12,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestrator.cli import options
-from orchestrator.cli.fleet.opened import Fleet, as_json, opened, row_of
+from orchestrator.cli.fleet.opened import Fleet, as_json, checked_labels, opened, row_of, standing_of
 from orchestrator.views.screen import say, say_json
 from state.errors import SqError, UsageError
 from state.outcome import Outcome, worst
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.records import Submission
+    from orchestrator.fleet.records import Submission, Unit
 
-_LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
-_PASSWORD = re.compile(r"^[a-z+]+://[^/@]*:[^/@]*@")
+# A password, a query, or as the name of a user something as long as a token.
+_SECRET = re.compile(r"(?i)(?:[a-z+]+://[^/@]*:[^/@]*@|https?://(?:[^/@]{20,}@|[^?#]*[?#]))")
+_HTTP = ("http", "https")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LOOK_S, _PATIENCE_S = 1.0, 10.0
-_MOST_LABELS = 5
+_MOST_USD = 1_000_000.0
 
 
 @click.command("submit", short_help="Submit specs, each a run of its own.")
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC…")
 @click.option("--repository", metavar="URL", help="Where the work goes (default: the repository here).")
 @click.option(
-    "--base", metavar="BRANCH", help="The branch or commit to begin at (default: where HEAD leads)."
+    "--base",
+    metavar="BRANCH",
+    help="The branch or commit to begin at (default: the branch here, as it is pushed, or the server's).",
 )
 @click.option("--effort", default="medium", show_default=True, metavar="NAME", help="The effort of each run.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most of each run."
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True, max=_MOST_USD),
+    metavar="USD",
+    help="The most of each run.",
 )
 @click.option(
     "--deadline",
@@ -82,22 +89,19 @@ def submit(
     """
     wish = {
         "effort": effort,
-        "budget_usd": budget if budget is not None else _budget_of(effort),
+        "budget_usd": _budget_of(effort) if budget is None else _amount(budget),
         "deadline_s": deadline or 0.0,
         "priority": priority,
-        "labels": _checked(labels),
+        "labels": checked_labels(labels),
         "pool": pool,
         "pull_request": pull_request,
         "nonce": nonce,
     }
-    found = [one for spec in specs for one in _texts(spec)]
+    found = [one for spec in specs for one in _texts(spec, dict(os.environ))]
     scenario = rehearse.read_bytes() if rehearse else b""
     with opened() as fleet:
         about = {**wish, **_target(repository, base)}
-        asked = [_submitted(fleet, about, text, title, scenario) for title, text in found]
-        if not as_json:
-            for submission, is_new in asked:
-                say(f"{submission.id} {'submitted' if is_new else 'is known already'}: {submission.title}")
+        asked = [_submitted(fleet, about, text, title, scenario, quiet=as_json) for title, text in found]
         ids = [submission.id for submission, _ in asked]
         code = _waited(fleet, ids, quiet=as_json) if wait else 0
         if as_json:
@@ -108,9 +112,9 @@ def submit(
 
 
 def _submitted(
-    fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes
+    fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes, *, quiet: bool
 ) -> "tuple[Submission, bool]":
-    """Push what is submitted and queue it. Return the submission, and whether it is new."""
+    """Push what is submitted, queue it and say so. Return the submission, and whether it is new."""
     from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
     from orchestrator.fleet.records import Submission
     from orchestrator.fleet.transport import GitServer, content_hash, offer
@@ -120,7 +124,11 @@ def _submitted(
     with TemporaryDirectory(prefix="sq-") as scratch:
         server = GitServer(submission.repository, patience_s=_PATIENCE_S)
         offer(server, submission.id, files, Path(scratch))
-    return submission, fleet.engine.submit(submission)
+    is_new = fleet.engine.submit(submission)
+    (unit,) = fleet.engine.units([submission.id])
+    if not quiet:
+        say(f"{unit.id} {'submitted' if is_new else f'is known already ({unit.state})'}: {title}")
+    return submission, is_new
 
 
 def _target(given: str | None, base: str | None) -> dict[str, str]:
@@ -129,54 +137,67 @@ def _target(given: str | None, base: str | None) -> dict[str, str]:
     Raises:
         UsageError: there is none, or its address holds a password.
     """
-    from orchestrator.fleet.transport import GitServer, git_line
-    from state.errors import GitError
+    from orchestrator.fleet.transport import GitServer
 
     url = _address(given)
     server = GitServer(url, patience_s=_PATIENCE_S)
     try:
-        head = git_line(Path("/"), "ls-remote", "--symref", url, "HEAD").splitlines()
-        named = (line.split()[1] for line in head if line.startswith("ref:"))
-        branch = next(named, "main").removeprefix("refs/heads/")
+        branch = server.default_branch()
         if base and _COMMIT.fullmatch(base):
             return {"repository": url, "base": base, "branch": branch}
-        branch = base or branch
+        here = None if given else options.repository_here()
+        branch = base or (_asked(here, "branch", "--show-current") if here else "") or branch
         commit = server.refs(f"refs/heads/{branch}").get(f"refs/heads/{branch}")
-    except (GitError, SqError) as error:
+    except SqError as error:
         raise UsageError(f"{url} cannot be read: {error}") from error
     if not commit:
         raise UsageError(f"{url} has no branch {branch}: push it, or name another with --base")
+    if here and not base and commit != _asked(here, "rev-parse", "HEAD"):
+        moved = f"{branch} here is not where it is in {url}: the work begins there, at {commit[:8]}"
+        say(moved, error=True)
     return {"repository": url, "base": commit, "branch": branch}
 
 
 def _address(given: str | None) -> str:
+    """Return the address of the repository as the database gets it: without the name of a user of HTTP.
+
+    Raises:
+        UsageError: there is none, or its address holds a password or a token.
+    """
     here = options.repository_here()
-    url = given or (_own_address(here) if here else "")
+    url = given or (here and (_asked(here, "remote", "get-url", "origin") or str(here))) or ""
+    named = "--repository" if given else "the address of origin"
     if not url:
         raise UsageError("there is no repository here: name one with --repository URL")
-    if _PASSWORD.match(url):
+    if _SECRET.match(url):
         raise UsageError(
-            "--repository holds a password, which would lie in the database. Let git know it instead"
+            f"{named} holds a password or token, which would lie in the database. Let git know it instead "
+            "(docs/fleet.md, private repositories)"
         )
-    if "://" not in url and ":" not in url.split("/")[0]:
-        url = str(Path(url).absolute())
-        if not Path(url).is_dir():
-            raise UsageError(f"--repository {url}: there is no such folder")
-    return url
+    if "://" in url or ":" in url.split("/")[0]:
+        scheme, sign, rest = url.partition("://")
+        return f"{scheme.lower()}{sign}{rest.rpartition('@')[2]}" if scheme.lower() in _HTTP else url
+    folder = Path(os.path.normpath(Path.cwd() / url if given or not here else here / url))
+    if not folder.is_dir():
+        raise UsageError(f"{named} {folder}: there is no such folder")
+    return str(folder)
 
 
-def _own_address(here: Path) -> str:
+def _asked(here: Path, *words: str) -> str:
+    """Return what git says of the repository here, or ""."""
     from orchestrator.fleet.transport import git_line
     from state.errors import GitError
 
     try:
-        return git_line(here, "remote", "get-url", "origin")
+        return git_line(here, *words)
     except GitError:
-        return str(here)
+        return ""
 
 
-def _texts(spec: str) -> list[tuple[str, bytes]]:
+def _texts(spec: str, environ: Mapping[str, str]) -> list[tuple[str, bytes]]:
     """Return the specs that an argument names, each as its title and its text.
+
+    `environ`: what the process keeps of it. Whoever reads an issue takes the token out, which git needs too.
 
     Raises:
         UsageError: it cannot be read.
@@ -192,16 +213,26 @@ def _texts(spec: str) -> list[tuple[str, bytes]]:
 
         named, _, label = spec.partition("@")
         numbers = anyio.run(open_issues, named.removeprefix("gh:"), label)
-        return [one for number in numbers for one in _texts(f"{named}#{number}")]
+        os.environ.update(environ)
+        return [one for number in numbers for one in _texts(f"{named}#{number}", environ)]
     found = taken_over(spec, fleet_root())
+    os.environ.update(environ)
     text = read_spec(found.file)
     heading = next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), spec)
     return [(found.issue or _title(heading), text.encode())]
 
 
 def _title(heading: str) -> str:
-    """Return the title that the database holds: the first words of the first line."""
-    return " ".join(heading.split())[:60]
+    """Return the title that the database holds: the first words of the first line, without secrets."""
+    from state.redaction.redactor import redactor
+
+    return " ".join(redactor(os.environ)(heading).split())[:60]
+
+
+def _amount(usd: float) -> float:
+    if not usd > 0:  # `nan` is in each range
+        raise click.BadParameter(f"{usd} is no amount", param_hint="--budget")
+    return usd
 
 
 def _budget_of(effort: str) -> float:
@@ -211,29 +242,31 @@ def _budget_of(effort: str) -> float:
     return load_config(None, os.environ, flags=flags).settings.budget_run_usd or 0.0
 
 
-def _checked(labels: Sequence[str]) -> tuple[str, ...]:
-    if wrong := next((one for one in labels if not _LABEL.fullmatch(one)), None):
-        raise click.BadParameter(
-            f"{wrong!r} is no label. Write small letters, digits and -", param_hint="--label"
-        )
-    if len(set(labels)) > _MOST_LABELS:
-        raise click.BadParameter(f"at most {_MOST_LABELS} labels", param_hint="--label")
-    return tuple(sorted(set(labels)))
-
-
 def _waited(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> int:
     """Wait for the end of submissions, say each, and return the worst exit code."""
-    told: set[str] = set()
-    while True:
-        units = fleet.engine.units(ids)
-        for unit in units:
-            if unit.exit_code is not None and unit.id not in told:
-                told.add(unit.id)
-                if not quiet:
-                    report = unit.report
-                    say(f"{unit.id} {report.outcome.value if report else unit.state.value}")
-        if len(told) == len(set(ids)):
-            break
-        time.sleep(_LOOK_S)
-    codes = {unit.exit_code for unit in units}
+    try:
+        codes = {unit.exit_code for unit in _ended(fleet, ids, quiet=quiet)}
+    except KeyboardInterrupt:
+        say("what is submitted goes on. `sq fleet cancel ID` stops it", error=True)
+        raise
     return worst(outcome for outcome in Outcome if outcome.exit_code in codes).exit_code
+
+
+def _ended(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> "list[Unit]":
+    told: dict[str, str] = {}
+    while True:
+        units = fleet.patiently(lambda: fleet.engine.units(ids))
+        progress = fleet.patiently(lambda: fleet.ledger.progress(ids))
+        for unit in units:
+            row = row_of(unit, progress.get(unit.id))
+            ended = unit.exit_code is not None
+            if (
+                told.get(unit.id) != (now := standing_of(row))
+                and not quiet
+                and (ended or sys.stderr.isatty())
+            ):
+                say(f"{unit.id} {now}", error=not ended)
+            told[unit.id] = now
+        if all(unit.exit_code is not None for unit in units):
+            return units
+        time.sleep(_LOOK_S)

@@ -1,12 +1,17 @@
 """`sq fleet worker`: work on what is submitted."""
 
+import os
+import re
+from collections.abc import Sequence
+
 import click
 
-from orchestrator.cli.fleet.opened import database_url, fleet_root, shown_url
+from orchestrator.cli.fleet.opened import checked_labels, database_url, fleet_root, shown_url
 from orchestrator.views.screen import say
 from state.errors import UsageError
 
 _LOCAL = ("*",)
+_NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
 
 
 @click.command("worker", short_help="Work on what is submitted, until a signal.")
@@ -56,12 +61,7 @@ def worker(
     The API key and the rights of git are this host's: they are in its environment, and in no submission.
     """
     url = database_url()
-    is_local = url.startswith("sqlite")
-    if not (repositories or is_local):
-        raise UsageError(
-            "with a database that others use, name the repositories that this worker works on: "
-            "--repository 'https://github.com/TEAM/*' (or '*' for all)"
-        )
+    _refuse(url, repositories, name, sandbox)
     import sqlalchemy as sa
 
     from orchestrator.cli.version import sq_version
@@ -76,7 +76,7 @@ def worker(
             most_usd=most,
         ),
         places=places,
-        labels=labels,
+        labels=checked_labels(labels),
         name=name,
         until_empty=until_empty,
         checkpoint_s=checkpoint,
@@ -86,3 +86,22 @@ def worker(
     except sa.exc.SQLAlchemyError as error:
         raise UsageError(f"the database {shown_url(url)} does not answer: {type(error).__name__}") from error
     made.run()
+
+
+def _refuse(url: str, repositories: Sequence[str], name: str, sandbox: str) -> None:
+    """Refuse a worker that could do no work or too much.
+
+    Raises:
+        UsageError: its database is shared and it has no rules, or there is no such sandbox here.
+    """
+    from orchestrator.fleet.host import sandbox_problem
+
+    if not (repositories or url.startswith("sqlite")):
+        raise UsageError(
+            "with a database that others use, name the repositories that this worker works on: "
+            "--repository 'https://github.com/TEAM/*' (or '*' for all)"
+        )
+    if name and not _NAME.fullmatch(name):
+        raise UsageError(f"--name: {name!r} is no name. Write letters, digits, . - and _")
+    if sandbox == "whole" and (why := sandbox_problem(os.environ)):
+        raise UsageError(f"no run could be worked on here: {why}. --sandbox chooses another sandbox")

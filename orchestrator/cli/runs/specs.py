@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,17 +60,17 @@ async def _from_issue(given: str, state: Path) -> SpecFound:
     from orchestrator.hosting.service import Service
     from orchestrator.hosting.token import take_token
 
-    repository = await find_repository(Path.cwd())
-    try:
-        here = (await find_remote(repository.root, repository.branch, os.environ)).repository
-    except UsageError:
-        here = None
+    checkout, here = Path.cwd(), None
+    with suppress(UsageError):  # `sq fleet submit` needs no checkout
+        repository = await find_repository(checkout)
+        checkout = repository.root
+        here = (await find_remote(checkout, repository.branch, os.environ)).repository
     named = numbered(given, here)
     address = api_address(named.repository.host, os.environ)
     token = take_token(named.repository.host)
     async with Service.at(address, token, agent=f"sq/{sq_version()}") as service:
         github = GitHub(service=service, repository=named.repository)
-        spec = await spec_of(github, named, repository.root, is_here=named.repository == here)
+        spec = await spec_of(github, named, checkout, is_here=named.repository == here)
     file = kept_spec(
         state, f"{named.repository.owner}-{named.repository.name}-{named.number}", spec.text.encode()
     )

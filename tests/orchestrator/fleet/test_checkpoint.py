@@ -9,8 +9,10 @@ from language.fleets import scenario
 from language.played_sq import PLAYED_SQ
 
 from benchmarks.rehearsed import git
-from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, Workplace
-from orchestrator.fleet.transport import git_line
+from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError
+from orchestrator.fleet.restored import restore
+from orchestrator.fleet.transport import files_at, git_line
+from orchestrator.fleet.workplace import CONTENT, Workplace
 from state.journal.events import RunInterrupted
 from state.journal.store import Journal, JournalReader, journal_file
 from state.redaction.known import Known
@@ -54,6 +56,14 @@ def checkpoints(place: Workplace, *known: str) -> Checkpoints:
     return Checkpoints(place=place, base=base, branch="main", redact=redact)
 
 
+def restored(place: Workplace, commit: str) -> tuple[Checkpoints, str]:
+    """Make the run of a checkpoint in a place, as a worker that takes it up."""
+    taken = checkpoints(place)
+    run = restore(files_at(place.repository, commit, *CONTENT), place)
+    taken.go_on_from(commit, run)
+    return taken, run
+
+
 def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -> None:
     folder = place.run_folder
     assert folder is not None
@@ -63,7 +73,7 @@ def test_a_run_is_the_same_in_another_folder(place: Workplace, tmp_path: Path) -
     git(place.root, "clone", "--quiet", "--no-local", str(place.repository), str(other.repository))
     git(other.repository, "fetch", "--quiet", str(place.repository), commit)
 
-    assert checkpoints(other).restore(commit) == folder.name
+    assert restored(other, commit)[1] == folder.name
 
     with JournalReader(folder) as before, JournalReader(other.state / "runs" / folder.name) as after:
         told, now = before.read(), after.read()
@@ -106,8 +116,7 @@ def test_a_run_that_moves_twice_names_its_last_folder_alone(place: Workplace, tm
         other.root.mkdir()
         git(place.root, "clone", "--quiet", "--no-local", str(before.repository), str(other.repository))
         git(other.repository, "fetch", "--quiet", str(before.repository), commit)
-        taken = checkpoints(other)
-        taken.restore(commit)
+        taken, _ = restored(other, commit)
         folder = other.run_folder
         assert folder is not None
         with Journal(folder) as journal:

@@ -1,14 +1,17 @@
 """`sq fleet` as a user has it."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 from language.fleets import SPEC, FleetHere, scenario
 from language.played_sq import PLAYED_SQ
+from language.postgres import PostgresServer
 
 from orchestrator.cli.fleet.issues import open_issues
 from orchestrator.fleet.policy import WorkerPolicy, widening
@@ -53,7 +56,8 @@ def test_the_same_submission_is_the_same_run_and_a_nonce_makes_another(files: Fl
     other = submit(files, "--nonce", "2")
 
     assert again.split()[0] == first.split()[0] != other.split()[0]
-    assert "is known already" in again
+    assert "is known already (queued)" in again
+    assert "so there is nothing to try again" in files.sq("retry", first.split()[0], code=2)
     assert len(files.engine.units()) == 2
 
 
@@ -146,6 +150,16 @@ def test_a_worker_of_a_shared_database_has_to_name_its_repositories(fleet: Fleet
         (("submit", "spec.md", "--repository", "server.git", "--deadline", "soon"), "is no duration"),
         (("show", "sq-none"), "no such submission"),
         (("budget", "default", "much"), "is no amount"),
+        (("budget", "default", "nan"), "is no amount"),
+        (("submit", "spec.md", "--repository", "server.git", "--budget", "nan"), "nan is no amount"),
+        (("submit", "spec.md", "--repository", "server.git", "--budget", "inf"), "not in the range"),
+        (("submit", "spec.md", "--repository", "server.git", "--effort", "none"), "no preset"),
+        (("worker", "--name", "a/b"), "is no name"),
+        (("worker", "--label", "GPU"), "is no label"),
+        (("limits", "--per-minute", "²"), "--per-minute"),
+        (("logs", "sq-none", "-f"), "no such submission"),
+        (("cancel", "sq-none"), "no such submission"),
+        (("retry", "sq-none"), "no such submission"),
     ],
 )
 def test_what_cannot_be_used_is_said(files: FleetHere, arguments: tuple[str, ...], said: str) -> None:
@@ -157,7 +171,9 @@ def test_a_database_that_does_not_answer_is_said_without_its_password(files: Fle
     said = files.sq("list", code=2, SQ_FLEET_DATABASE=url)
     assert "does not answer" in said
     assert "hunter2" not in said
-    assert "postgresql://" in files.sq("list", code=2, SQ_FLEET_DATABASE="mysql://x")
+    for wrong in ("mysql://x", "postgresql://h:port/x", "postgresql://", "sqlite:///", "x", "sqlite:"):
+        assert "Write postgresql://USER@HOST/NAME" in files.sq("list", code=2, SQ_FLEET_DATABASE=wrong)
+    assert "does not answer" in files.sq("list", code=2, SQ_FLEET_DATABASE="sqlite:////proc/none/x.db")
 
 
 def test_a_worker_takes_only_what_it_allows() -> None:
@@ -282,6 +298,101 @@ def test_the_page_of_the_fleet_has_the_runs_of_all_hosts(files: FleetHere) -> No
 async def test_the_open_issues_with_a_label_become_specs(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="gh:OWNER/REPO@LABEL"):
         await open_issues("nothing", "sq")
+
+
+def test_the_work_begins_where_the_branch_here_was_pushed(files: FleetHere) -> None:
+    from benchmarks.rehearsed import git
+
+    project = files.folder / "project"
+    git(project, "remote", "add", "origin", "../server.git")
+    git(project, "checkout", "--quiet", "-b", "topic")
+    (project / "deep").mkdir()
+
+    def here(*more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*PLAYED_SQ, "fleet", "submit", str(files.folder / "spec.md"), "--json", *more],
+            env=files.environment(files.folder / "user"),
+            cwd=project / "deep",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    assert "has no branch topic: push it" in here(code=2).stderr
+    git(project, "push", "--quiet", "origin", "topic")
+    git(project, "commit", "--quiet", "--allow-empty", "--message", "Not pushed")
+    done = here()
+    (row,) = json.loads(done.stdout)["submissions"]
+    assert (row["repository"], row["base"]) == (str(files.server), files.base)
+    assert "topic here is not where it is in" in done.stderr
+    here("--base", "main", "--nonce", "2")
+    assert {one.submission.branch for one in files.engine.units()} == {"topic", "main"}
+
+
+def test_a_host_without_credentials_takes_no_work_away_from_others(fleet: FleetHere) -> None:
+    (fleet.folder / "spec.md").write_bytes(SPEC)
+    id_ = fleet.sq("submit", "spec.md", "--repository", str(fleet.server)).split()[0]
+    without = fleet.worker("without", PATH="/usr/bin:/bin", ANTHROPIC_API_KEY="", CLAUDE_CODE_OAUTH_TOKEN="")
+
+    assert without.process.wait(60) == 1
+    assert "cannot be worked on here: no credentials" in without.said
+    assert fleet.json("show", id_)["state"] == "queued"
+    assert fleet.ledger.progress([id_])[id_].deaths == 0
+    assert "no credentials" in fleet.sq("doctor", code=1, ANTHROPIC_API_KEY="")
+
+
+def test_a_host_without_the_sandbox_starts_no_worker(files: FleetHere, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "git").symlink_to("/usr/bin/git")
+    refused = files.worker("bare", PATH=str(tools))
+    assert refused.process.wait(30) == 2
+    assert "bubblewrap" in refused.said
+    assert "--sandbox chooses another" in refused.said
+
+
+def test_a_worker_that_is_gone_is_in_no_list(files: FleetHere) -> None:
+    worker = files.worker("here")
+    files.until(files.ledger.workers)
+    assert [one["executor"] for one in files.json("list")["workers"]] == [files.ledger.workers()[0].executor]
+    worker.kill()
+    assert files.json("list")["workers"] == []
+    checks = {one["check"]: one["ok"] for one in files.json("doctor", code=1)["checks"]}
+    assert (checks["database"], checks["workers"]) == (True, False)
+
+
+def test_a_run_that_was_cancelled_in_the_queue_keeps_no_money(files: FleetHere) -> None:
+    id_ = submit(files, "--budget", "5").split()[0]
+    files.ledger.reserve(id_, "default", 5.0)  # as a worker did before it gave the run back
+    assert "$5.00 reserved" in files.sq("budget")
+    files.sq("cancel", id_)
+    assert "$0.00 reserved" in files.sq("budget")
+
+
+def test_waiting_outlives_a_database_and_is_left_with_ctrl_c(
+    fleet: FleetHere, server: PostgresServer
+) -> None:
+    (fleet.folder / "spec.md").write_bytes(SPEC)
+    with subprocess.Popen(
+        [*PLAYED_SQ, "fleet", "submit", "spec.md", "--repository", str(fleet.server), "--wait"],
+        env=fleet.environment(fleet.folder / "user"),
+        cwd=fleet.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as waiting:
+        fleet.until(fleet.engine.units)
+        server.stop("immediate")
+        time.sleep(3)
+        server.start()
+        time.sleep(3)
+        assert waiting.poll() is None
+        waiting.send_signal(signal.SIGINT)
+        _, said = waiting.communicate(timeout=30)
+    assert waiting.returncode == 130
+    assert "what is submitted goes on" in said
 
 
 def test_the_sandbox_of_a_run_is_the_one_of_its_worker(files: FleetHere) -> None:

@@ -43,6 +43,12 @@ def test_what_a_run_has_spent_stays_spent_when_it_is_tried_again(ledger: FleetLe
     assert ledger.pools()[0].spent_usd == 7.0
 
 
+def test_a_run_without_a_budget_does_not_begin_where_there_is_a_limit(ledger: FleetLedger) -> None:
+    assert ledger.reserve("a", "team", 0.0) is None
+    ledger.set_budget("team", 10.0)
+    assert ledger.reserve("b", "team", 0.0) == 10.0
+
+
 def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: FleetLedger) -> None:
     ledger.set_budget("team", 10.0)
     granted: list[bool] = []
