@@ -75,18 +75,18 @@ def command(
         say(f"sq: the spec could not be checked: {cause or 'the Planner did not report'}", error=True)
         return outcome.exit_code or Outcome.FAILED.exit_code
     answers = _answers(view, yes=yes, asks=not as_json and sys.stdin.isatty() and sys.stdout.isatty())
-    file = _written(answers, found.file)
-    still = [one for one in view.plan.before.check.open if not any(each.settles(one) for each in answers)]
+    file = _written([*answers.values()], found.file)
+    still = [one for one in view.plan.before.check.open if one.id not in answers]
     _show(view, still, answers, str(file or answers_file(found.file)), as_json=as_json, spec=found.file)
     return Outcome.STUCK.exit_code if any(one.decides for one in still) else 0
 
 
-def _answers(view: "RunView", *, yes: bool, asks: bool) -> "list[SpecAnswer]":
-    """Return the new answers: the recommended ones, or those of the person at the terminal."""
+def _answers(view: "RunView", *, yes: bool, asks: bool) -> "dict[str, SpecAnswer]":
+    """Return the new answers by finding: the recommended ones, or those of the person at the terminal."""
     from orchestrator.views.descriptions.before import finding_lines
-    from state.records.spec_check import Decider, SpecAnswer
+    from state.records.spec_check import Decider
 
-    answers = []
+    answers = {}
     for one in view.plan.before.check.open:
         if yes:
             answer, by = one.recommended, Decider.RECOMMENDED
@@ -96,9 +96,7 @@ def _answers(view: "RunView", *, yes: bool, asks: bool) -> "list[SpecAnswer]":
         else:
             break
         if answer:
-            answers.append(
-                SpecAnswer(kind=one.kind, quote=one.quote, question=one.question, answer=answer, by=by)
-            )
+            answers[one.id] = one.answered(answer, by)
     return answers
 
 
@@ -128,7 +126,7 @@ def _written(new: "list[SpecAnswer]", spec: Path) -> Path | None:
 def _show(
     view: "RunView",
     still: "list[SpecFinding]",
-    answers: "list[SpecAnswer]",
+    answers: "dict[str, SpecAnswer]",
     file: str,
     *,
     as_json: bool,
@@ -140,10 +138,10 @@ def _show(
     stale = check.answers.stale if check.answers else ()
     if as_json:
         rows = [
-            {"finding": one, "answer": next((each.answer for each in answers if each.settles(one)), None)
-             or (given.answer if (given := check.answer_to(one)) else None)}
+            {"finding": one, "answer": given.answer if given else None}
             for one in check.findings
-        ]  # fmt: skip
+            for given in [answers.get(one.id) or check.answer_to(one)]
+        ]
         open_ids = [one.id for one in still]
         decides = any(one.decides for one in still)
         say_json(

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.events.before import DecidedView
+from state.journal.events.before import HeldAnswer
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
@@ -20,7 +20,7 @@ from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
-from state.words import decision_line
+from state.words import decision_line, matched
 
 
 def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
@@ -98,15 +98,23 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
     before = view.plan.before
     match event:
         case e.AnswersFound():
-            before.check.answers, before.check.answers_at = event, (stored.seq, stored.at)
+            before.check.answers = event
+            before.check.held = [HeldAnswer(given=one, seq=stored.seq, at=stored.at) for one in event.answers]
             view.context.decisions.extend(f"{one.question} → {one.answer}" for one in event.answers)
         case e.SpecChecked():
             before.check.findings, before.check.seq, before.check.at = event.findings, stored.seq, stored.at
+            asked = matched(event.findings, [one.given for one in before.check.held])
+            before.check.held = [
+                replace(held, finding=one) for held, one in zip(before.check.held, asked, strict=True)
+            ]
         case e.SpecQuestionsShown():
             before.check.shown = event
         case e.SpecQuestionDecided():
-            before.check.decided[event.finding_id] = DecidedView(event, stored.seq, stored.at)
-            view.context.decisions.append(decision_line(spec_answer(before.check, event.finding_id)))
+            finding = next(one for one in before.check.findings if one.id == event.finding_id)
+            given = finding.answered(event.answer, event.by)
+            held = HeldAnswer(given=given, seq=stored.seq, at=stored.at, finding=finding)
+            before.check.held.append(held)
+            view.context.decisions.append(decision_line(spec_answer(held)))
         case e.PlanGiven():
             before.plan = event
         case e.ForecastMade():

@@ -118,8 +118,11 @@ def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_a
     page = (done.folder / "report.html").read_text()
     assert "Decided without you (1)" in page
     assert "80 characters" in page[page.index("Decided by you") :].partition("</section>")[0]
-    (recommended,) = json.loads(rendered(done))["decisions"]
-    assert recommended["answer"]["labels"] == ["English"]
+    both = json.loads(rendered(done))["decisions"]
+    assert [(one["answer"]["labels"], one["answer"]["basis"]) for one in both] == [
+        (["80 characters"], "person"),
+        (["English"], "judgement"),
+    ]
     assert len(json.loads(rendered(done))["spec_check"]["questions"]) == 2
 
 
@@ -145,6 +148,7 @@ def test_a_wait_of_zero_asks_nobody_also_on_a_terminal(rehearse: Rehearse) -> No
     [
         ({"lines": [9]}, "`lines` has to name lines of the spec, which has 4"),
         ({"lines": []}, "`lines` has to name lines of the spec, which has 4"),
+        ({"lines": [2]}, "`lines` has to name a line with words"),
         ({"options": ["English"]}, "`options` has to hold 2 to 4 different options"),
         ({"options": ["English", "English"]}, "`options` has to hold 2 to 4 different options"),
         ({"recommended": "French"}, "`recommended` has to be one of `options`, word for word"),
@@ -173,8 +177,9 @@ def test_a_report_without_the_list_of_faults_is_refused_and_counts_at_last_witho
     assert [(one.id, one.kind) for one in checked.findings] == [("q-1", FaultKind.UNPROVABLE)]
 
 
-def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_as_it_is(
-    rehearse: Rehearse, tmp_path: Path
+@pytest.mark.parametrize("asked_again", [True, False])
+def test_answers_beside_the_spec_reach_every_agent_the_stale_one_is_said_and_the_spec_stays_as_it_is(
+    rehearse: Rehearse, tmp_path: Path, asked_again: bool
 ) -> None:
     given = (
         SpecAnswer(
@@ -184,8 +189,21 @@ def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_
     )  # fmt: skip
     write_answers(tmp_path / "spec.md", given)
     told = {"prompt_contains": ["Language? → Welsh"], "prompt_lacks": ["And then?"]}
+    line = {
+        **told,
+        "prompt_contains": ["Create notes.txt  with a line of text. | Language? → Welsh", "Do not ask again"],
+    }
+    decided_by = {**told, "prompt_contains": ["Language? → Welsh (decided by a person before the work)"]}
+    raised = (COLOUR,) if asked_again else ()
     done = rehearse(
-        asked_run(**{"planner/analysis/1": [questions(COLOUR, expect=told)], "planner/plan/1": [{**plans("notes"), "expect": told}]}),
+        asked_run(
+            **{
+                "planner/analysis/1": [questions(*raised, expect=line)],
+                "planner/plan/1": [{**plans("notes"), "expect": decided_by}],
+                "worker/notes/1": [{**writes("notes.txt", "A line.\n"), "expect": decided_by}, completes()],
+                "reviewer/notes/*": [passes(**decided_by)],
+            }
+        ),
         spec=SPEC,
         verify=("true",),
     )  # fmt: skip
@@ -194,6 +212,38 @@ def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_
     assert "And then?" in done.output
     assert (tmp_path / "spec.md").read_text() == SPEC
     assert done.outcome is Outcome.COMPLETE
+    [mine] = json.loads(rendered(done))["decisions"]
+    assert (mine["answer"]["free_text"], mine["answer"]["basis"]) == ("Welsh", "person")
+
+
+def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_its_line(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    line = "Create notes.txt with a line of text."
+    write_answers(
+        tmp_path / "spec.md",
+        [
+            SpecAnswer(kind=FaultKind.TWO_MEANINGS, quote=line, question="Which language?", answer="Welsh"),
+            SpecAnswer(
+                kind=FaultKind.EDGE_CASE, quote=line, question="What if notes.txt is there?", answer="Stop"
+            ),
+        ],
+    )
+    where = finding(3, "In which folder is it?", "the root", "docs")
+    there = finding(
+        3, "What is done if notes.txt is already there?", "replace it", "stop", kind="unstated assumption"
+    )
+    done = rehearse(asked_run(where, COLOUR, there), spec=SPEC, verify=("true",), person=Types("2"))
+    assert decided(done) == [("q-1", "docs", Decider.PERSON)]
+    held = {one.finding.id: one.given.answer for one in done.view.plan.before.check.held}
+    assert held == {"q-1": "docs", "q-2": "Welsh", "q-3": "Stop"}
+
+
+@pytest.mark.parametrize("lines", [[2, 3], [1, 2, 3]])
+def test_a_question_is_quoted_by_its_first_line_with_words(rehearse: Rehearse, lines: list[int]) -> None:
+    done = rehearse(asked_run({**COLOUR, "lines": lines}), spec=f"#\n\n{SPEC}", verify=("true",))
+    [one] = done.of(e.SpecChecked)[0].findings
+    assert one.quote == "# Notes"
 
 
 def test_an_answers_file_that_cannot_be_used_is_a_usage_error_that_names_it(

@@ -29,6 +29,8 @@ from language.scripted import (
 from language.stopping import newest, stopping_after
 
 from orchestrator.cli.main import cli
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.tasks import overview
 from state.errors import JournalError, UsageError
 from state.inbox import Word, WordKind, leave, left_in, new_word
 from state.journal import events as e
@@ -340,6 +342,11 @@ def test_with_one_place_a_parked_task_keeps_no_other_waiting(
         one.session_id for one in last.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER
     } == {next(one.session_id for one in done.of(e.CallStarted) if one.task_id == "risky")}
     assert sq("decisions").output.count("(a person)") == 1
+    with JournalReader(last.folder) as journal:
+        story = RunStory()
+        story.add_all(journal.read())
+    shown = overview(story, last.folder.name, story.view.clock.last_at, active=False)
+    assert (shown.answered, shown.yours, shown.parked) == (0, 1, 0)
 
 
 def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_answer(
