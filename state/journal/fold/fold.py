@@ -270,10 +270,15 @@ def pass_time(view: RunView, stored: Stored) -> None:
     elif clock.last_at and not (clock.waits or view.ended):
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
+    before, waited = view.plan.before, clock.waits
     if isinstance(stored.event, e.ApprovalAwaited | e.SpecQuestionsShown):
         clock.waits = True
-    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded | e.RunResumed):
+    elif isinstance(stored.event, e.RunResumed):
+        clock.waits = before.awaited is not None and before.approved is None
+    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded):
         clock.waits = False
+    if clock.waits is not waited:
+        view.process.deadline = _deadline(view, stored)
 
 
 def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
@@ -304,12 +309,15 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
 
 
 def _deadline(view: RunView, stored: Stored) -> datetime | None:
-    """Return when the time of the process that began with this event is over, by the settings."""
+    """Return when the time of the process is over as of this event, by the settings.
+
+    While a person is waited for, `limits.run_s` does not run.
+    """
     if view.settings is None:
         return None
     limits = view.settings.limits
     found = [datetime.fromisoformat(limits.deadline)] if limits.deadline else []
-    if limits.run_s is not None:
+    if limits.run_s is not None and not view.clock.waits:
         found.append(stored.at + timedelta(seconds=max(0.0, limits.run_s - view.clock.worked_s)))
     return min(found, default=None)
 

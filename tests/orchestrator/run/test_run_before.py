@@ -1,7 +1,9 @@
 """Before the work: the spec is questioned, its questions are decided, a plan is given, approved, forecast."""
 
 import json
+import threading
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -387,6 +389,40 @@ def test_a_plan_that_nobody_approves_in_time_ends_with_code_3_and_goes_on_once_i
     again = resume(done)
     assert again.outcome is Outcome.COMPLETE
     assert len(again.of(e.PlanAccepted)) == len(again.of(e.PlanApproved)) == 1
+
+
+def test_the_wait_for_approval_does_not_use_up_the_time_of_the_run_also_after_a_kill(
+    rehearse: Rehearse, resume: Callable[..., Done], repository: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(
+            whole_run(),
+            verify=("true",),
+            before=BeforeWork(approve=True),
+            settings={"limits.run_s": 6},
+            open_journal=stopping_after(e.ApprovalAwaited),
+        )
+    folder = newest(repository)
+    later = threading.Timer(7, approve, [folder])
+    later.start()
+    done = resume(Done(Outcome.FAILED, folder, [], ""))
+    later.join()
+    assert done.outcome is Outcome.COMPLETE, done.output
+    waits, given = (
+        stored.at for stored in done.stored if isinstance(stored.event, e.ApprovalAwaited | e.PlanApproved)
+    )
+    assert (given - waits).total_seconds() > 6
+
+
+def test_a_deadline_ends_the_wait_for_approval(rehearse: Rehearse, resume: Callable[..., Done]) -> None:
+    at = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
+    done = rehearse(
+        whole_run(), verify=("true",), before=BeforeWork(approve=True), settings={"deadline": at}
+    )
+    assert (done.outcome, done.of(e.TaskStarted)) == (Outcome.LIMIT, []), done.output
+    assert done.of(e.ApprovalAwaited)[0].until == datetime.fromisoformat(at)
+    approve(done.folder)
+    assert resume(done, deadline="none").outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("kind", [e.ApprovalAwaited, e.PlanApproved])
