@@ -416,9 +416,7 @@ def test_the_wait_for_approval_does_not_use_up_the_time_of_the_run_also_after_a_
 
 def test_a_deadline_ends_the_wait_for_approval(rehearse: Rehearse, resume: Callable[..., Done]) -> None:
     at = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
-    done = rehearse(
-        whole_run(), verify=("true",), before=BeforeWork(approve=True), settings={"deadline": at}
-    )
+    done = rehearse(whole_run(), verify=("true",), before=BeforeWork(approve=True), settings={"deadline": at})
     assert (done.outcome, done.of(e.TaskStarted)) == (Outcome.LIMIT, []), done.output
     assert done.of(e.ApprovalAwaited)[0].until == datetime.fromisoformat(at)
     approve(done.folder)
