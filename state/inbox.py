@@ -79,11 +79,13 @@ def problem_of(view: RunView, word: Word) -> str:
 
 
 def _answer_problem(view: RunView, word: Word) -> str:
-    waiting = view.waiting_questions
-    if not waiting:
-        return "no question waits for an answer"
+    waiting, parked = view.waiting_questions, view.parked_questions
     if word.about in waiting:
         return why_no_answer(word.text, waiting[word.about][1])
+    if word.about in parked and (given := parked[word.about][0].given.get(parked[word.about][1].text)):
+        return f"{word.about} is answered already, and the run has taken the answer: {given.text}"
+    if not waiting:
+        return "no question waits for an answer. `sq status` shows the runs that wait for you"
     asked = "; ".join(f"{name}: {question.text}" for name, (_, question) in waiting.items())
     if not word.about:
         return f"several questions wait, so name one: {asked}"

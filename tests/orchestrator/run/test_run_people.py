@@ -273,9 +273,14 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
 ) -> None:
     done = rehearse(parks(), **PARK)
     name = done.folder.name
-    assert f'Answer q1: sq answer {name} q1 "…"' in done.output
+    cause = f'waits for a person\'s answer: May I drop the table? [1 yes / 2 no]. Answer q1: sq answer {name} q1 "…"'
+    assert f"{cause}. Then go on with: sq resume {name}" in done.output
+    assert done.view.ended.cause.endswith(f"sq resume {name}")
     assert f'Answer it: sq answer {name} q1 "…"' in sq("status", name).output
-    assert "replaces" not in sq("answer", "yes").output
+    first = sq("answer", "1").output
+    assert f"q1 of run {name} is answered: yes. Nobody works on the run now" in first
+    assert f"`sq resume {name}` uses it" in first
+    assert "replaces" not in first
     assert "replaces the answer before" in sq("answer", "no").output
     status = sq("status", name).output
     assert f"An answer waits for: sq resume {name}" in status
@@ -283,8 +288,10 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
     last = resume(done)
     assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.answer.labels for one in last.of(e.PersonAnswered)] == [("no",)]
+    again = sq("answer", "q1", "yes")
+    assert "q1 is answered already, and the run has taken the answer: no" in str(again.exception)
     [refused] = last.of(e.WordRefused)
-    assert (refused.text, refused.reason) == ("yes", "a newer answer to q1 replaces it")
+    assert (refused.text, refused.reason) == ("1", "a newer answer to q1 replaces it")
 
 
 @pytest.mark.parametrize("named", [("notes",), ()])
