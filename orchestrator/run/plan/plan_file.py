@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from orchestrator.run.plan.answers import answer_in, answer_lines
+from orchestrator.run.plan.answers import answer_lines, answers_in
 from orchestrator.run.plan.quotes import UNPLACED, holds, place_of, placed
 from orchestrator.run.plan.rules import CRITERIA, TASKS, TESTS, PlanProblem, problems_of
 from orchestrator.run.plan.toml_text import LineNumbers, comment, list_value, text_value
@@ -181,11 +181,11 @@ def read_plan(file: Path, spec: str) -> PlanContents:
     lines = LineNumbers(text)
     try:
         found = msgspec.convert(read, _File)
-        decisions = tuple(answer_in(one) for one in found.decision)
+        decisions = answers_in(found.decision, lines, "decision")
     except msgspec.ValidationError as error:
         raise UsageError(f"--plan {file}: {_shape_problem(str(error), lines)}") from error
     except ValueError as error:
-        raise UsageError(f"--plan {file}: a `[[decision]]` cannot be used: {error}") from error
+        raise UsageError(f"--plan {file}: {error}") from error
     contents = PlanContents(
         plan=_plan_in(found, spec),
         reviewed=found.reviewed,

@@ -105,6 +105,8 @@ NOTES = PlanContents(
         ('title = "More"', 'title = "More', "Illegal character"),
         ('kind = "behaviour"', 'kind = "behavior"', "line {}: Invalid enum value 'behavior' (`kind`)"),
         ('quote = "Create notes.txt', 'quote = "Create note.txt', "line {}: the spec does not hold the quote 'Create note.txt with a line.'"),
+        ('[[task]]\nname = "notes"', '[[tasks]]\nname = "notes"', "line {}: `tasks` is no key here: do you mean `task`?"),
+        ("[[criterion]]", '[[decision]]\nkind = "two"\n[[criterion]]', "`kind` in line {1} is 'two', and not one of contradiction"),
         ("reviewed = false", "reviewd = false", "line {}: `reviewd` is no key here: do you mean `reviewed`?"),
     ],
 )  # fmt: skip
@@ -119,7 +121,7 @@ def test_a_bad_edit_is_named_by_its_line_and_what_to_do(
     line = edited[: edited.index(after)].count("\n") + 1
     with pytest.raises(UsageError) as raised:
         read_plan(file, SPEC)
-    assert says.format(line) in str(raised.value)
+    assert says.replace("{1}", str(line + 1)).replace("{}", str(line)) in str(raised.value)
 
 
 def test_a_plan_that_is_missing_says_how_to_get_one(tmp_path: Path) -> None:

@@ -248,6 +248,34 @@ def test_a_question_is_quoted_by_its_first_line_with_words(rehearse: Rehearse, l
     assert one.quote == "# Notes"
 
 
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        ("[[answer]]", "[[answers]]", "`answers` in line 5 is no key here"),
+        (
+            'kind = "two meanings"',
+            'kind = "two"',
+            "`kind` in line 6 is 'two', and not one of contradiction, two meanings",
+        ),
+        ('by = "person"', 'by = "ann"', "`by` in line 10 is 'ann', and not one of person, recommended"),
+        ('answer = "Welsh"', 'anser = "Welsh"', "`answer` has to be a text in the block at line 5"),
+        ('by = "person"', 'who = "me"', "`who` in line 10 is no key of an answer"),
+    ],
+)
+def test_a_bad_edit_of_the_answers_is_named_by_its_line(
+    rehearse: Rehearse, tmp_path: Path, was: str, now: str, says: str
+) -> None:
+    given = SpecAnswer(
+        kind=FaultKind.TWO_MEANINGS, quote="Create notes.txt", question="Language?", answer="Welsh"
+    )
+    file = write_answers(tmp_path / "spec.md", [given])
+    assert file.read_text().count(was) == 1
+    file.write_text(file.read_text().replace(was, now))
+    with pytest.raises(UsageError) as raised:
+        rehearse(asked_run(), spec=SPEC)
+    assert says in str(raised.value)
+
+
 def test_an_answers_file_that_cannot_be_used_is_a_usage_error_that_names_it(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
