@@ -22,6 +22,7 @@ import msgspec
 from state.errors import UsageError
 from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
+from state.outcome import Outcome
 from state.records.questions import why_no_answer
 
 INBOX = "inbox"
@@ -67,6 +68,8 @@ def problem_of(view: RunView, word: Word) -> str:
     """Return why a run can do nothing with a word, and what could be said, or ""."""
     if len(word.text) > LONGEST:
         return f"it has {len(word.text)} characters, and {LONGEST} are the most"
+    if view.ended and view.ended.outcome is Outcome.COMPLETE and word.kind is not WordKind.ANSWER:
+        return "it is complete, so nothing goes on in it. Name another run: sq status shows them"
     match word.kind:
         case WordKind.SAY:
             return _say_problem(view, word)

@@ -288,6 +288,8 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
     last = resume(done)
     assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.answer.labels for one in last.of(e.PersonAnswered)] == [("no",)]
+    for word in (("say", "Be brief."), ("say", "risky", "Be brief."), ("pause",), ("continue",)):
+        assert "it is complete, so nothing goes on in it" in str(sq(*word).exception)
     again = sq("answer", "q1", "yes")
     assert "q1 is answered already, and the run has taken the answer: no" in str(again.exception)
     [refused] = last.of(e.WordRefused)
@@ -397,6 +399,7 @@ def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
         (("answer", "q1", "q1", "q2"), "one run and one question"),
         (("answer", "q1", "9"), "9 is no option of the question. The options are: 1 yes, 2 no"),
         (("answer", "0"), "0 is no option"),
+        (("answer", "b"), "b is no option"),
         (("answer", "1,2"), "one may be chosen"),
         (("continue",), "not paused"),
         (("say", "a", "b", "c", "d"), "4 arguments"),
