@@ -296,7 +296,10 @@ READERS = {
     ),
     Role.RESOLVER: ("resolver_system", "resolve", "resolve_again"),
 }
-READ_BY_ANYBODY = ("resumed", "begun_anew", "others_words", "not_run", "instructions", "said", "context")
+READ_BY_ANYBODY = (
+    *("resumed", "begun_anew", "others_words", "not_run", "answers_hold"),
+    *("instructions", "said", "context"),
+)
 
 
 def rendered(name, values):
@@ -322,6 +325,19 @@ def test_a_rendered_prompt_has_words_and_no_hole(name, values):
 def test_a_rendered_prompt_leaves_no_gap_of_empty_lines(name, values):
     always = {"problem": FULL["problem"]} if name == "review_again" else {}
     assert "\n\n\n\n" not in rendered(name, {**values, **always})
+
+
+@pytest.mark.parametrize("name", [name for name in prompts.names() if "decisions" in variables_of(name)])
+def test_whoever_reads_the_answers_of_a_run_knows_which_of_them_hold_over_the_spec(name):
+    text = " ".join(rendered(name, FULL).split())
+    assert "an answer of a person belong to the spec. They hold where its words say something else." in text
+    assert "where one differs from the spec, the spec holds" in text
+
+
+def test_a_word_of_the_user_asks_builders_to_follow_it_and_reviewers_to_look():
+    text = " ".join(rendered("said", FULL).split())
+    assert "If you build, follow it" in text
+    assert "If you review, look whether the work follows it, whatever the builder says" in text
 
 
 @every_prompt
