@@ -96,11 +96,15 @@ def named(paths: Sequence[str]) -> str:
     return ", ".join(paths[:_FILES_NAMED]) + (" …" if len(paths) > _FILES_NAMED else "")
 
 
-async def uncommitted(repository: Repository, *, not_dirt: list[Path]) -> list[str]:
-    """Return the paths with uncommitted changes, without those of `not_dirt` (files or folders)."""
+async def uncommitted(repository: Repository, *, not_dirt: list[Path], untracked: bool = True) -> list[str]:
+    """Return the paths with uncommitted changes, without those of `not_dirt` (files or folders).
+
+    `untracked`: whether files that git does not track count.
+    """
     # Once agents have worked, the settings of a submodule may be theirs, and git runs in each by those.
     inner = ["--ignore-submodules=dirty"] if trusted_now() else []
-    status = await git(repository.root, "status", "--porcelain", "-z", "--untracked-files=all", *inner)
+    files = f"--untracked-files={'all' if untracked else 'no'}"
+    status = await git(repository.root, "status", "--porcelain", "-z", files, *inner)
     entries = iter(status.split("\0"))
     paths = []
     for entry in entries:
@@ -147,8 +151,9 @@ async def deliver(
 ) -> str:
     """Fast-forward the user's branch to `commit`. Returns "" when done, else why it was not.
 
-    Nothing is changed unless the checkout is clean and still on the branch where the run began, and that
-    branch is still at the commit that the finished work starts from.
+    Nothing is changed unless tracked files are unchanged, the checkout is still on the branch where the run
+    began, and that branch is still at the commit that the finished work starts from. Git itself refuses where
+    an untracked or ignored file would be overwritten.
     """
     now = await find_repository(repository.root)
     if base_branch is None:
@@ -159,7 +164,7 @@ async def deliver(
         return ""
     if now.head and not await git_succeeds(repository.root, "merge-base", "--is-ancestor", now.head, commit):
         return f"{base_branch} has moved on since the run began"
-    if dirty := await uncommitted(repository, not_dirt=not_dirt):
+    if dirty := await uncommitted(repository, not_dirt=not_dirt, untracked=False):
         return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
     try:
         # By default git overwrites ignored files, which may be the user's. A name could be that of a tag too.

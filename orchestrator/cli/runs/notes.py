@@ -36,7 +36,8 @@ async def notes_for(
 ) -> tuple[str, ...]:
     """The notes of a run that is about to begin, one line each."""
     left = await uncommitted(repository, not_dirt=not_dirt) if repository.head else []
-    notes = [_where(repository, settings, clean=not left)]
+    in_the_way = await uncommitted(repository, not_dirt=not_dirt, untracked=False) if left else []
+    notes = [_where(repository, settings, clean=not in_the_way)]
     if repository.head is None:
         notes.append("the repository has no commit yet: the run starts from an empty one")
     if left and settings.worktrees:

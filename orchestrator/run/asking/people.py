@@ -14,11 +14,10 @@ from state.roles import Role
 def unheard(view: RunView, task_id: str, calls: Iterable[CallView]) -> list[WordSaid]:
     """Return the words to a task, or to all, that no prompt of a conversation held yet. `calls` are its.
 
-    The final review, whose task is "", has the words to tasks that nobody else has heard.
+    The final review, whose task is "", has the words to all tasks.
     """
     heard = {word_id for call in calls for word_id in call.words}
-    left = view.unheard_words if not task_id else []
-    said = (word for word in view.context.people.said if word.task_id in {"", task_id} or word in left)
+    said = (word for word in view.context.people.said if not task_id or word.task_id in {"", task_id})
     return [word for word in said if word.word_id not in heard]
 
 
@@ -30,7 +29,7 @@ def unheard_by(view: RunView, task: TaskView) -> list[WordSaid]:
 
 def with_words(prompt: str, words: Iterable[WordSaid]) -> str:
     """Return a prompt with the words of people at its end."""
-    said = [word.text for word in words]
+    said = [f"About the task {word.task_id}: {word.text}" if word.task_id else word.text for word in words]
     return "\n\n".join([prompt, prompts.render("said", words=said)]) if said else prompt
 
 

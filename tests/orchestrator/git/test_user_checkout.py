@@ -243,6 +243,19 @@ async def test_uncommitted_changes_keep_the_work_on_its_branch_and_are_named(pro
     assert (project / "README.md").read_text() == "mine\n"
 
 
+async def test_untracked_files_stand_in_the_way_only_where_the_work_would_write(project, finished, shell):
+    found, commit = await finished()
+    (project / "a.py").write_text("mine\n")
+    (project / "other-spec.md").write_text("# Mine\n")
+    before = shell(project, "git", "status", "--porcelain")
+    assert "would not move main" in await delivered(found, commit)
+    assert (project / "a.py").read_text() == "mine\n"
+    assert shell(project, "git", "status", "--porcelain") == before
+    (project / "a.py").unlink()
+    assert await delivered(found, commit) == ""
+    assert (project / "other-spec.md").read_text() == "# Mine\n"
+
+
 async def test_a_branch_that_has_moved_on_keeps_the_work_on_its_branch(project, finished, shell):
     found, commit = await finished()
     (project / "mine.py").write_text("mine\n")

@@ -125,6 +125,31 @@ def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_wait
     assert left_in(done.folder) == []
 
 
+def test_the_final_review_reads_a_word_to_one_task_too(
+    rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
+) -> None:
+    slow = {**writes("notes.txt", "A line.\n"), "misbehave": later(2)}
+    callers = {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("notes", "other")],
+        **worker("notes", 1, slow, completes(), completes()),
+        **worker("other", 1, writes("other.txt", "Another line.\n"), completes()),
+        "reviewer/*": [passes()],
+    }
+    speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
+    with meanwhile(repository, speak):
+        done = rehearse(callers, verify=("true",))
+    assert done.outcome is Outcome.COMPLETE, done.output
+    about = {
+        (one.role, one.task_id)
+        for one in done.of(e.CallStarted)
+        if "Use short lines." in one.prompt and one.role is Role.REVIEWER
+    }
+    assert about == {(Role.REVIEWER, "notes"), (Role.REVIEWER, "")}
+    final = next(one for one in done.of(e.CallStarted) if one.role is Role.REVIEWER and not one.task_id)
+    assert "About the task notes: Use short lines." in final.prompt
+
+
 def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
