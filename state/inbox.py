@@ -22,6 +22,7 @@ import msgspec
 from state.errors import UsageError
 from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
+from state.outcome import Outcome
 from state.records.questions import why_no_answer
 
 INBOX = "inbox"
@@ -67,6 +68,8 @@ def problem_of(view: RunView, word: Word) -> str:
     """Return why a run can do nothing with a word, and what could be said, or ""."""
     if len(word.text) > LONGEST:
         return f"it has {len(word.text)} characters, and {LONGEST} are the most"
+    if view.ended and view.ended.outcome is Outcome.COMPLETE and word.kind is not WordKind.ANSWER:
+        return "it is complete, so nothing goes on in it. Name another run: sq status shows them"
     match word.kind:
         case WordKind.SAY:
             return _say_problem(view, word)
@@ -79,11 +82,13 @@ def problem_of(view: RunView, word: Word) -> str:
 
 
 def _answer_problem(view: RunView, word: Word) -> str:
-    waiting = view.waiting_questions
-    if not waiting:
-        return "no question waits for an answer"
+    waiting, parked = view.waiting_questions, view.parked_questions
     if word.about in waiting:
         return why_no_answer(word.text, waiting[word.about][1])
+    if word.about in parked and (given := parked[word.about][0].given.get(parked[word.about][1].text)):
+        return f"{word.about} is answered already, and the run has taken the answer: {given.text}"
+    if not waiting:
+        return "no question waits for an answer. `sq status` shows the runs that wait for you"
     asked = "; ".join(f"{name}: {question.text}" for name, (_, question) in waiting.items())
     if not word.about:
         return f"several questions wait, so name one: {asked}"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
-from state.records.questions import Answer
+from state.records.questions import Answer, Question
+from state.records.spec_check import SpecAnswer, SpecFinding, plain
 from state.records.work import WorkFacts
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
@@ -19,8 +20,10 @@ _OTHER_WORDS = re.compile(  # those of a line that speaks of no part
     r"|that|them|needs?|needed|wanted|required|necessary|asked|for|here|at|all|should|must|the|a|change|work|task)\b|[\W_]"
 )
 _NAMED = 10  # tests in a sentence
+_ALIKE = 0.5  # of the words of two questions
 _RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
 T = TypeVar("T")
+Asked = TypeVar("Asked", SpecFinding, SpecAnswer)
 _OF_ONE_REQUEST = re.compile(r"\breq_\w+")  # the API gives each answer an id of its own
 
 
@@ -44,6 +47,12 @@ def count_words(count: TestCount) -> str:
 def question_key(text: str) -> str:
     """Return a question's words, without case, white space and punctuation, for comparison."""
     return " ".join(_WORD.findall(text.lower()))
+
+
+def asked_line(question: Question) -> str:
+    """Return a question in a line, with the numbers by which a person chooses its options."""
+    options = " / ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
+    return f"{question.text} [{options}]" if options else question.text
 
 
 def decision_line(answer: Answer) -> str:
@@ -194,3 +203,29 @@ def checks_named(names: Iterable[str]) -> str:
     """Return the name of one check, or the number of several checks and the first ten names."""
     every = list(names)
     return every[0] if len(every) == 1 else f"{len(every)} checks ({listed(every)})"
+
+
+def matched(given: Sequence[Asked], others: Sequence[SpecFinding | SpecAnswer]) -> list[Asked | None]:
+    """Return for each of the others the one that asks the same about the spec, or None. Each counts once.
+
+    They are about one line, and of one kind or with half of their words in common: a Planner words a question
+    anew each time. Those with the most words in common belong together.
+    """
+    pairs = [
+        (_in_common(one.question, other.question), number, place)
+        for number, one in enumerate(given)
+        for place, other in enumerate(others)
+        if plain(one.quote) == plain(other.quote)
+    ]
+    found: dict[int, int] = {}
+    for share, number, place in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
+        is_same = share >= _ALIKE or given[number].kind is others[place].kind
+        if is_same and place not in found and number not in found.values():
+            found[place] = number
+    return [given[found[place]] if place in found else None for place in range(len(others))]
+
+
+def _in_common(one: str, other: str) -> float:
+    """Return the share of their words that two questions have in common."""
+    words, others = ({*question_key(each).split()} for each in (one, other))
+    return len(words & others) / max(1, len(words | others))

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from orchestrator.views.screen import say
@@ -22,14 +23,16 @@ _LONGEST = 4_096  # bytes of a path
 Note = Callable[[Path], None]
 
 
-def kept(begin: Callable[[Note], int], again: Callable[[Path], int]) -> int:
+def kept(begin: Callable[[Note], int], again: Callable[[Path | None, Note], int], name: str = "") -> int:
     """Return the exit code of a run, whose process is begun anew when it was killed.
 
     In a process of the run this returns when its work is over, so the caller ends as without a parent.
 
     Args:
-        begin: begins the run, and calls what it is given with the run's folder as soon as there is one.
-        again: goes on with the run in this folder.
+        begin: begins its first process, and calls what it is given with the run's folder once all that was
+            asked for can be read there.
+        again: begins another one, with that folder, or None if it did not come so far.
+        name: of the run, if it has one.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_STOPS, signal.SIGCHLD})
     reading, writing = os.pipe()
@@ -41,30 +44,31 @@ def kept(begin: Callable[[Note], int], again: Callable[[Path], int]) -> int:
         if child == 0:
             os.close(reading)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            return again(folder) if folder else begin(lambda made: _write(writing, made))
+            note = partial(_write, writing)
+            return again(folder, note) if resumed else begin(note)
         status, stopped = _wait(child)
-        folder = folder or _read(reading)
+        folder = _read(reading) or folder
+        name = folder.name if folder else name
         if not os.WIFSIGNALED(status):
             return os.waitstatus_to_exitcode(status)
         number = os.WTERMSIG(status)
-        name = signal.Signals(number).name
+        by = signal.Signals(number).name
         resumed = [at for at in resumed if time.monotonic() - at < _HOUR_S]
-        if stopped or number not in _KILLS or folder is None:
-            say(f"sq: the run's process was ended by {name}. {_how(folder)}", error=True)
+        if stopped or number not in _KILLS:
+            say(f"sq: the run's process was ended by {by}. {_how(name)}", error=True)
             return Outcome.INTERRUPTED.exit_code
         if len(resumed) >= MOST:
             times = f"{len(resumed) + 1} times within an hour"
-            say(
-                f"sq: the run's process was killed {times}, so something is wrong. {_how(folder)}", error=True
-            )
+            say(f"sq: the run's process was killed {times}, so something is wrong. {_how(name)}", error=True)
             return Outcome.FAILED.exit_code
         resumed.append(time.monotonic())
         count = f"{len(resumed)} of at most {MOST} times in an hour"
-        say(f"sq: the run's process was killed ({name}). It is resumed: {folder.name} ({count})", error=True)
+        goes_on = f"It is resumed: {name}" if name else "It is begun anew"
+        say(f"sq: the run's process was killed ({by}). {goes_on} ({count})", error=True)
 
 
-def _how(folder: Path | None) -> str:
-    return f"Go on with: sq resume {folder.name}" if folder else "There was no run yet, so begin it anew"
+def _how(name: str) -> str:
+    return f"Go on with: sq resume {name}" if name else "There was no run yet, so begin it anew"
 
 
 def _wait(child: int) -> tuple[int, bool]:

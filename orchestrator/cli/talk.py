@@ -30,7 +30,7 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     `sq resume` uses it. Another answer replaces one that the run has not taken.
     """
     from state.inbox import WordKind
-    from state.records.questions import QUESTION_NAME
+    from state.records.questions import QUESTION_NAME, labels_meant
 
     *named, text = _at_most(words, "answer [RUN] [QUESTION]")
     asked = [one for one in named if QUESTION_NAME.fullmatch(one)]
@@ -39,11 +39,13 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
         raise UsageError('one run and one question: sq answer [RUN] [QUESTION] "…", the words in quotes')
     folder = options.run_folder_of(runs[0] if runs else None, state_dir)
     view = _view(folder)
-    waiting = list(view.waiting_questions)
+    waiting = view.waiting_questions
     if (text in waiting and not asked) or text in {folder.name, folder.name.rpartition("-")[2]}:
         raise UsageError(f'{text} is no answer, and the words are missing: sq answer [RUN] [QUESTION] "…"')
-    about = asked[0] if asked else waiting[0] if len(waiting) == 1 else ""
-    return _leave(folder, view, WordKind.ANSWER, text, about, f"{about} of run {folder.name} is answered")
+    about = asked[0] if asked else next(iter(waiting)) if len(waiting) == 1 else ""
+    meant = ", ".join(labels_meant(text.strip(), waiting[about][1])) if about in waiting else ""
+    done = f"{about} of run {folder.name} is answered: {meant or text.strip()}"
+    return _leave(folder, view, WordKind.ANSWER, text, about, done, options.again(state_dir))
 
 
 @click.command("say", short_help="Add a word to the next prompt of a run or a task.")
@@ -59,7 +61,8 @@ def say_word(words: tuple[str, ...], state_dir: Path | None) -> int:
     *named, text = _at_most(words, "say [RUN] [TASK]")
     folder, task = _run_and_task(named, state_dir)
     view = _view(folder)
-    return _leave(folder, view, WordKind.SAY, text, task, _who_reads(view, folder, task))
+    done = _who_reads(view, folder, task)
+    return _leave(folder, view, WordKind.SAY, text, task, done, options.again(state_dir))
 
 
 def _who_reads(view: "RunView", folder: Path, task: str) -> str:
@@ -85,7 +88,7 @@ def pause(run: str | None, state_dir: Path | None) -> int:
     folder = options.run_folder_of(run, state_dir)
     name = folder.name.rpartition("-")[2]
     done = f"run {folder.name} is held before its next exchange. Go on with: sq continue {name}"
-    return _leave(folder, _view(folder), WordKind.PAUSE, "", "", done)
+    return _leave(folder, _view(folder), WordKind.PAUSE, "", "", done, options.again(state_dir))
 
 
 @click.command("continue", short_help="Let a paused run go on.")
@@ -97,7 +100,7 @@ def go_on(run: str | None, state_dir: Path | None) -> int:
 
     folder = options.run_folder_of(run, state_dir)
     done = f"run {folder.name} goes on"
-    return _leave(folder, _view(folder), WordKind.CONTINUE, "", "", done)
+    return _leave(folder, _view(folder), WordKind.CONTINUE, "", "", done, options.again(state_dir))
 
 
 def _at_most(words: tuple[str, ...], usage: str) -> tuple[str, ...]:
@@ -134,8 +137,10 @@ def _view(folder: Path) -> "RunView":
         return fold(journal.read_for_views())
 
 
-def _leave(folder: Path, view: "RunView", kind: "WordKind", text: str, about: str, done: str) -> int:
-    """Leave a word for a run, and say what comes of it.
+def _leave(
+    folder: Path, view: "RunView", kind: "WordKind", text: str, about: str, done: str, where: str
+) -> int:
+    """Leave a word for a run, and say what comes of it. `where`: the option that finds its state folder.
 
     Raises:
         UsageError: the run can do nothing with it.
@@ -145,7 +150,9 @@ def _leave(folder: Path, view: "RunView", kind: "WordKind", text: str, about: st
 
     before = answers_left(folder) if kind is WordKind.ANSWER else {}
     send(folder, view, new_word(kind, person(f"sq {kind}"), text, about))
+    done = f"{done}. It replaces the answer before" if about in before else done
     if view.ended or not is_active(folder):
-        done = f"nobody works on the run now: it is kept, and `sq resume {folder.name}` uses it"
-    say(f"{done}. It replaces the answer before" if about in before else done)
+        kept = f"nobody works on the run now: it is kept, and `sq resume {folder.name}{where}` uses it"
+        done = f"{done}. {kept[0].upper()}{kept[1:]}" if kind is WordKind.ANSWER else kept
+    say(done)
     return 0

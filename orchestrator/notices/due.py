@@ -1,11 +1,13 @@
 """Which notices a run owes, and their words: a fold over its events, without input or output.
 
-A resumption cancels notices that are still due: the end and the wait of the process before, and a stuck task
-that is tried again. Other stuck tasks and parked questions stay due. The words are facts of sq, and of
+A resumption cancels notices that are still due: the wait of the process before, and a stuck task that is
+tried again. Its first exchange with a model cancels the end before. A run that ends the same without one has
+not ended anew. Other stuck tasks stay due, the wait for an approval until it is given, and parked questions
+until they are answered. The words are facts of sq, and of
 agents' words only the title of a task and a parked question with its options, cut and escaped.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -23,17 +25,21 @@ from state.words import question_key
 LONG = timedelta(minutes=15)  # a shorter wait is no occasion
 _BY_THE_USER = "SIGINT"
 _UNAUTHORIZED = 401
-_OF_A_PROCESS = {NoticeKind.ENDED, NoticeKind.WAITING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """An occasion: the event at `of_seq`, about a task if it is about one. `until`: the end of a wait."""
+    """An occasion: the event at `of_seq`, about a task if it is about one. `until`: the end of a wait.
+
+    `ask_id`: the call of a parked question. `of_plan`: the plan waits for its approval.
+    """
 
     kind: NoticeKind
     of_seq: int
     task_id: str = ""
     until: datetime | None = None
+    ask_id: str = ""
+    of_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +58,8 @@ class Occasions:
         self._named = [(name_of(number, target), target) for number, target in enumerate(targets, start=1)]
         self._open: dict[int, Notice] = {}
         self._sent: set[tuple[int, str]] = set()
-        self._asked_by: dict[str, str] = {}  # task by question
+        self._asks: dict[str, tuple[str, set[str]]] = {}  # by call: its task, and the questions that wait
+        self._end: tuple[e.RunEnded, Notice] | None = None  # of the process before, until this one does more
         self._parked: set[tuple[str, str]] = set()  # by task: a Worker asks again after a kill
         self._waits_until: datetime | None = None
         self._expired_at: datetime | None = None  # when a request was last refused for its login
@@ -61,18 +68,21 @@ class Occasions:
         """Add one more event."""
         match stored.event:
             case e.QuestionsAsked(ask_id=ask_id, task_id=task_id):
-                self._asked_by[ask_id] = task_id
+                self._asks[ask_id] = task_id, {one.text for one in stored.event.questions}
+            case e.PersonAnswered(ask_id=ask_id, answer=answer):
+                self._asks[ask_id][1].discard(answer.question)
+                if not self._asks[ask_id][1]:
+                    self._drop(lambda one: one.ask_id == ask_id)
+            case e.PlanApproved():
+                self._drop(lambda one: one.of_plan)
+            case e.CallStarted() | e.CallResumed():
+                self._end = None
             case e.NoticeSent(of_seq=of_seq, to=to):
                 self._sent.add((of_seq, to))
             case e.RunResumed(retry=retried):
-                self._waits_until = None
-                self._parked = {(task_id, key) for task_id, key in self._parked if task_id not in retried}
-                self._open = {
-                    seq: one
-                    for seq, one in self._open.items()
-                    if one.kind not in _OF_A_PROCESS
-                    and not (one.kind is NoticeKind.STUCK and one.task_id in retried)
-                }
+                self._resume(retried)
+            case e.RunEnded() if self._end and _is_same(self._end[0], stored.event):
+                self._open[self._end[1].of_seq] = self._end[1]
             case _:
                 if notice := self._occasion(stored):
                     self._open[stored.seq] = notice
@@ -86,24 +96,41 @@ class Occasions:
             if notice.kind in target.on and (notice.of_seq, to) not in self._sent
         ]
 
+    def _resume(self, retried: Collection[str]) -> None:
+        self._waits_until = None
+        self._parked = {(task_id, key) for task_id, key in self._parked if task_id not in retried}
+        self._drop(
+            lambda one: (
+                one.kind is NoticeKind.ENDED
+                or (one.kind is NoticeKind.WAITING and not one.of_plan)
+                or (one.kind is NoticeKind.STUCK and one.task_id in retried)
+            )
+        )
+
+    def _drop(self, is_over: Callable[[Notice], bool]) -> None:
+        self._open = {seq: one for seq, one in self._open.items() if not is_over(one)}
+
     def _occasion(self, stored: Stored) -> Notice | None:
         match stored.event:
             case e.RunEnded():
-                return Notice(kind=NoticeKind.ENDED, of_seq=stored.seq)
+                self._end = stored.event, Notice(kind=NoticeKind.ENDED, of_seq=stored.seq)
+                return self._end[1]
             case e.RunInterrupted(by=by) if by != _BY_THE_USER:
                 return Notice(kind=NoticeKind.ENDED, of_seq=stored.seq)
             case e.QuestionsParked(ask_id=ask_id, question=question):
-                task_id = self._asked_by.get(ask_id, "")
+                task_id, waiting = self._asks.get(ask_id, ("", set()))
+                waiting -= {answer.question for answer in stored.event.answers if answer.is_covered}
                 if (place := (task_id, question_key(question))) in self._parked:
                     return None
                 self._parked.add(place)
-                return Notice(kind=NoticeKind.PARKED, of_seq=stored.seq, task_id=task_id)
+                return Notice(kind=NoticeKind.PARKED, of_seq=stored.seq, task_id=task_id, ask_id=ask_id)
             case e.PullRequestMade(is_new=True):
                 return Notice(kind=NoticeKind.PULL_REQUEST, of_seq=stored.seq)
             case e.TaskStuck(task_id=task_id):
                 return Notice(kind=NoticeKind.STUCK, of_seq=stored.seq, task_id=task_id)
             case e.ApprovalAwaited(until=until):
-                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until)
+                self._drop(lambda one: one.of_plan)
+                return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until, of_plan=True)
             case e.CallRetried(api_status=status) if status == _UNAUTHORIZED:
                 known, self._expired_at = self._expired_at, stored.at
                 is_new = known is None or stored.at - known > LONG
@@ -120,6 +147,10 @@ class Occasions:
             return None
         self._waits_until = until
         return Notice(kind=NoticeKind.WAITING, of_seq=stored.seq, until=until)
+
+
+def _is_same(one: e.RunEnded, other: e.RunEnded) -> bool:
+    return (one.outcome, one.cause) == (other.outcome, other.cause)
 
 
 def due(events: Iterable[Stored], targets: Sequence[NoticeTarget]) -> list[DueNotice]:
@@ -262,8 +293,8 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
     if outcome is Outcome.INTERRUPTED:
         return MEANINGS[outcome], goes_on
     if outcome is not Outcome.COMPLETE and (waiting := [*view.waiting_questions]):
-        text = _asked(view, waiting[0])
-        return text, f"{_answer_command(run_id, waiting[0])}, then {goes_on}"
+        text = "\n".join(_asked(view, name) for name in waiting)
+        return text, ", ".join([*(_answer_command(run_id, name) for name in waiting), f"then {goes_on}"])
     parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked and not ask.answered]
     if outcome is not Outcome.COMPLETE and parked:
         return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
@@ -281,7 +312,8 @@ def _question(view: RunView, notice: Notice, run_id: str) -> tuple[str, str]:
     names = [name for name, (ask, _) in view.waiting_questions.items() if ask.asked.task_id == notice.task_id]
     if not names:
         return f"a question of {_named(view, notice.task_id)} waits for a person", f"sq decisions {run_id}"
-    return "\n".join(_asked(view, name) for name in names), _answer_command(run_id, names[0])
+    commands = [_answer_command(run_id, name) for name in names]
+    return "\n".join(_asked(view, name) for name in names), "\n".join(commands)
 
 
 def _asked(view: RunView, name: str) -> str:

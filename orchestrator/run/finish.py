@@ -19,7 +19,7 @@ from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
-from state.words import doubts, listed, untested, wants_no_test
+from state.words import asked_line, doubts, listed, untested, wants_no_test
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -99,10 +99,10 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
                 causes.append((outcome, f"task {id_} is stuck: {task.end.reason}"))
             case Stage.UNVERIFIED:
                 causes.append((Outcome.UNVERIFIED, f"task {id_} could not be verified: {task.end.reason}"))
-            case _ if view.process.limit:
-                pass  # the limit says why
             case _ if is_parked(task):
                 causes.append((Outcome.STUCK, f"task {id_} waits for a person's answer: {_how(view, id_)}"))
+            case _ if view.process.limit:
+                pass  # the limit says why
             case _:
                 not_built = "was not built again" if task.merged_commit else "was not built"
                 waits = f"task {id_} {not_built}: it waits for {', '.join(task.task.dependencies)}"
@@ -117,7 +117,7 @@ def _how(view: RunView, task_id: str) -> str:
     """Return how a task's questions are answered."""
     run_id = view.started.run_id if view.started else ""
     asked = [
-        f'{question.text!r} (sq answer {run_id} {name} "…")'
+        f'{asked_line(question)}. Answer {name}: sq answer {run_id} {name} "…"'
         for name, (ask, question) in view.waiting_questions.items()
         if ask.asked.task_id == task_id
     ]

@@ -62,6 +62,15 @@ def is_active(run_folder: Path) -> bool:
     return False
 
 
+def has_begun(run_folder: Path) -> bool:
+    """Whether a run has its first event."""
+    try:
+        with JournalReader(run_folder) as journal:
+            return bool(journal.read(limit=1))
+    except (JournalError, UsageError):
+        return False
+
+
 class Journal:
     """Writes and reads one run's events. Use `JournalReader` to read without writing."""
 

@@ -5,7 +5,7 @@ Only `state.journal.fold` fills them. All decisions and all displays read from h
 
 from dataclasses import dataclass, field
 
-from state.journal.events.before import SpecCheckView
+from state.journal.events.before import HeldAnswer
 from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
@@ -31,20 +31,15 @@ from state.words import question_key
 SPEC = "the spec"  # the subject of decisions before the work. No task has such an id
 
 
-def spec_answer(check: SpecCheckView, finding_id: str) -> Answer:
-    """Return the decision about a finding in the spec as an answer."""
-    finding = next(one for one in check.findings if one.id == finding_id)
-    decided = check.decided[finding_id].event
-    return _answer(finding.question, decided.answer, decided.by, finding.why, finding.options)
-
-
-def _answer(question: str, answer: str, by: Decider, why: str, options: tuple[str, ...]) -> Answer:
-    is_option, is_person = answer in options, by is Decider.PERSON
+def spec_answer(held: HeldAnswer) -> Answer:
+    """Return an answer about the spec as one to a question."""
+    given, finding = held.given, held.finding
+    is_option, is_person = bool(finding and given.answer in finding.options), given.by is Decider.PERSON
     return Answer(
-        question=question,
-        labels=(answer,) if is_option else (),
-        free_text="" if is_option else answer,
-        reason="decided by a person before the work" if is_person else why,
+        question=given.question,
+        labels=(given.answer,) if is_option else (),
+        free_text="" if is_option else given.answer,
+        reason="decided by a person before the work" if is_person else finding.why if finding else "",
         basis=Basis.PERSON if is_person else Basis.JUDGEMENT,
         confidence=Confidence.HIGH if is_person else Confidence.MEDIUM,
     )
@@ -115,14 +110,8 @@ class RunView:
             if task_id in {"", ask.asked.task_id}:
                 for answer in ask.held:
                     newest[ask.asked.task_id, question_key(answer.question)] = answer
-        before = [] if task_id else self._decided_before()
+        before = [] if task_id else [(SPEC, spec_answer(one)) for one in self.plan.before.check.held]
         return [*before, *((task, answer) for (task, _), answer in newest.items())]
-
-    def _decided_before(self) -> list[tuple[str, Answer]]:
-        check = self.plan.before.check
-        given = check.answers.answers if check.answers else ()
-        of_file = [_answer(one.question, one.answer, one.by, "", ()) for one in given]
-        return [(SPEC, one) for one in (*of_file, *(spec_answer(check, id_) for id_ in check.decided))]
 
     @property
     def parked_questions(self) -> dict[str, tuple[AskView, Question]]:

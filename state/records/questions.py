@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 QUESTION_NAME = re.compile(r"q\d+")  # of a question that waits for a person
-_NUMBERS = re.compile(r"-?\d+([\s,]+-?\d+)*[\s,.]*")
+_CHOICE = re.compile(r"-?\d+([\s,]+-?\d+)*[\s,.]*|[A-Za-z][.)]?")  # numbers, or a letter
 _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -143,7 +143,7 @@ def why_no_answer(said: str, question: Question) -> str:
         return ""
     if QUESTION_NAME.fullmatch(said):
         return f"{said} is the name of a question, and the answer to it is missing"
-    if not question.options or not _NUMBERS.fullmatch(said):
+    if not question.options or not _CHOICE.fullmatch(said):
         return ""
     options = ", ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
     several = "several may be chosen, such as 1,2" if question.multi_select else "one may be chosen"

@@ -27,11 +27,22 @@ class Decider(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpecAnswer:
+    """An answer from a file beside the spec. `quote` is the line of the spec that it is about."""
+
+    kind: FaultKind
+    quote: str
+    question: str
+    answer: str
+    by: Decider = Decider.PERSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpecFinding:
     """A fault of the spec, as a question with options, one of which is `recommended`.
 
-    `lines` are numbers of lines of the spec, from 1, and `quote` is the text of the first of them. sq gives
-    the `id` (q-1, q-2, …). `decides`: other answers lead to other work.
+    `lines` are numbers of lines of the spec, from 1, and `quote` is the text of the first with words. sq
+    gives the `id` (q-1, q-2, …). `decides`: other answers lead to other work.
     """
 
     kind: FaultKind
@@ -49,20 +60,9 @@ class SpecFinding:
         """Its lines in words."""
         return f"line{'' if len(self.lines) == 1 else 's'} {', '.join(map(str, self.lines))}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecAnswer:
-    """An answer from a file beside the spec. `quote` is the line of the spec that it is about."""
-
-    kind: FaultKind
-    quote: str
-    question: str
-    answer: str
-    by: Decider = Decider.PERSON
-
-    def settles(self, finding: SpecFinding) -> bool:
-        """Whether it answers this question, however that is worded now."""
-        return self.kind is finding.kind and plain(self.quote) == plain(finding.quote)
+    def answered(self, answer: str, by: Decider) -> SpecAnswer:
+        """Return an answer to it."""
+        return SpecAnswer(kind=self.kind, quote=self.quote, question=self.question, answer=answer, by=by)
 
 
 def plain(line: str) -> str:
@@ -78,6 +78,8 @@ def problems_in(findings: tuple[SpecFinding, ...], spec: str) -> list[str]:
         wrong = []
         if not one.lines or any(not 1 <= line <= last for line in one.lines):
             wrong.append(f"`lines` has to name lines of the spec, which has {last}")
+        elif not plain(one.quote):
+            wrong.append("`lines` has to name a line with words")
         if not FEWEST_OPTIONS <= len(one.options) <= MOST_OPTIONS or len({*one.options}) < len(one.options):
             wrong.append(f"`options` has to hold {FEWEST_OPTIONS} to {MOST_OPTIONS} different options")
         if one.recommended not in one.options:

@@ -14,7 +14,7 @@ import killed
 import pytest
 import yaml
 from crashes import Bench, environment
-from language.scripted import signals
+from language.scripted import answer, answers, asks, question, signals
 
 from agents.process.containment import Containment
 from state.journal.events import NoticeSent
@@ -22,7 +22,13 @@ from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.settings.sources import user_file
 
-EXPECTED = ["stuck", "ended"]
+EXPECTED = {"stuck": ["stuck", "ended"], "parked": ["parked", "ended"]}
+DROP = question("May I drop it?", "yes", "no")
+NO = answers(answer("May I drop it?", "no", reversible=False, basis="judgement"))
+CALLERS = {
+    "stuck": {"worker/*": [signals("task_stuck", reason="no way")]},
+    "parked": {"worker/*": [asks(DROP, then="I wait.")], "developer/*": [NO]},
+}
 CONFIG = """
 [efforts.low]
 power_steering = "none"
@@ -30,16 +36,15 @@ power_steering = "none"
 on = ["ended", "parked", "stuck", "waiting"]
 command = "cat >> told.jsonl; echo >> told.jsonl"
 """
-MakeBench = Callable[[], Bench]
+MakeBench = Callable[[str], Bench]
 
 
 @pytest.fixture
 def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
-    """Makes repositories with a run whose only task is stuck. A parked question would let it end more than once."""
+    """Makes repositories with a run whose only task is stuck, or waits for a person."""
     made: list[Path] = []
-    callers = {"worker/*": [signals("task_stuck", reason="no way")]}
 
-    def make() -> Bench:
+    def make(kind: str) -> Bench:
         user_file().parent.mkdir(parents=True, exist_ok=True)
         user_file().write_text(CONFIG)
         (home / "told.jsonl").unlink(missing_ok=True)
@@ -50,7 +55,7 @@ def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
         for arguments in (["init", "-qb", "main"], ["commit", "-qm", "First", "--allow-empty"]):
             subprocess.run([*git, *arguments], check=True)
         scenario, spec = folder / "scenario.yaml", folder / "spec.md"
-        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "told", "callers": callers}))
+        scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "told", "callers": CALLERS[kind]}))
         spec.write_text("# Notes\n\nWrite notes.\n")
         return Bench(
             folder=folder / "project",
@@ -61,6 +66,7 @@ def bench(tmp_path: Path, home: Path, processes: None) -> Iterator[MakeBench]:
                 "workflow": ("--workflow", "direct"),
                 "effort": ("--effort", "low"),
                 "verify": ("--verify", ("true",)),
+                "questions": ("--questions", "park"),
             },
             outcome=Outcome.STUCK,
         )
@@ -75,15 +81,13 @@ def told_at(home: Path) -> list[str]:
     return [json.loads(line)["kind"] for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def crash_at(one: Bench, home: Path, kill_after: int) -> str:
+def crash_at(one: Bench, home: Path, kill_after: int, expected: list[str]) -> str:
     """Kill, resume until the run has ended; what is wrong with its notices, or nothing, or "over"."""
     code = one.begin(kill_after, killed.ALONE)
     if code == one.outcome.exit_code:
         return "over"
     one.resume()
-    if (
-        code := one.resume()
-    ) != one.outcome.exit_code:  # the second only shows the end, and sends what is left
+    if (code := one.resume()) != one.outcome.exit_code:  # the second ends the same, and sends what is left
         return f"resume ended with {code}"
     with JournalReader(one.run_folder) as journal:
         sent = [stored.event for stored in journal.read() if isinstance(stored.event, NoticeSent)]
@@ -92,9 +96,9 @@ def crash_at(one: Bench, home: Path, kill_after: int) -> str:
     if twice := [kind for kind, times in told.items() if times > 1]:
         return f"told twice: {twice}"
     recorded = Counter(str(event.kind) for event in sent)
-    if recorded != Counter(EXPECTED):
+    if recorded != Counter(expected):
         return f"recorded: {recorded}"
-    if missing := [kind for kind in EXPECTED if not told[kind] and not lost[kind]]:
+    if missing := [kind for kind in expected if not told[kind] and not lost[kind]]:
         return f"neither told nor said to be lost: {missing}"
     return ""
 
@@ -114,27 +118,30 @@ def points(one: Bench, kind: str) -> list[int]:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("kind", [pytest.param("stuck", marks=pytest.mark.slow), "ended"])
+@pytest.mark.parametrize("kind", [pytest.param("stuck", marks=pytest.mark.slow), "parked", "ended"])
 @pytest.mark.late
 def test_a_run_killed_when_a_notice_is_due_and_when_it_was_sent_tells_it_once(
     bench: MakeBench, home: Path, kind: str
 ) -> None:
-    one = bench()
+    waits = "stuck" if kind == "stuck" else "parked"
+    one = bench(waits)
     assert one.begin() == one.outcome.exit_code
-    assert [crash_at(bench(), home, point) for point in points(one, kind)] == ["", ""]
+    found = points(one, kind)
+    assert [crash_at(bench(waits), home, point, EXPECTED[waits]) for point in found] == ["", ""]
 
 
 @pytest.mark.crash
 @pytest.mark.timeout(3600)
+@pytest.mark.parametrize("waits", [*EXPECTED])
 def test_a_run_killed_after_any_stored_transaction_tells_each_notice_once(
-    bench: MakeBench, home: Path
+    bench: MakeBench, home: Path, waits: str
 ) -> None:
     wrong: dict[int, str] = {}
     for kill_after in range(1, 1000):
-        problem = crash_at(bench(), home, kill_after)
+        problem = crash_at(bench(waits), home, kill_after, EXPECTED[waits])
         if problem == "over":
             break
         if problem:
             wrong[kill_after] = problem
     assert wrong == {}
-    assert kill_after > 20
+    assert kill_after > {"stuck": 20, "parked": 18}[waits]

@@ -6,8 +6,13 @@ from urllib.parse import urlencode
 import pytest
 from dash_served import asked, dash_on, request, signed_in
 from language.large_runs import RUN_ID
+from playwright.sync_api import expect
 
-from state.inbox import left_in
+from state.inbox import left_in, remove
+from state.journal import events as e
+from state.journal.fold.fold import fold
+from state.journal.store import Journal, JournalReader
+from state.records.questions import Answer
 
 RUN = f"/run/{RUN_ID}"
 
@@ -97,5 +102,53 @@ def test_a_browser_sends_the_form_and_shows_the_run_again(control, state, browse
     assert page.locator("form.control").count() == 1
     [word] = left_in(state / "runs" / RUN_ID)
     assert word.text == "Use short lines."
-    page.screenshot(path=str(state / "control.png"))
+    expect(page.locator("#r-words")).to_contain_text("(page) says to all: Use short lines.")
     page.close()
+
+
+def test_a_question_shows_its_name_and_its_options_and_after_an_answer_that_it_is_answered(
+    control, state, browser
+):
+    page = browser.new_page()
+    page.goto(f"{control.origin}{RUN}?t={control.token}")
+    needs, words = page.locator("#r-needs"), page.locator("#r-words")
+    expect(needs).to_contain_text("a question is parked (q1) in accounts: Delete the column users.legacy")
+    assert needs.locator("ol.options li").all_inner_texts() == ["yes", "no"]
+    expect(needs).to_contain_text(f'sq answer {RUN_ID} q1 "…"')
+    expect(words).to_be_hidden()
+    page.fill("textarea[name=text]", "9")
+    page.click("button[value=answer]")
+    expect(page.locator("main")).to_contain_text(
+        "9 is no option of the question. The options are: 1 yes, 2 no"
+    )
+    page.click(f"nav.tabs a[href='{RUN}']")
+    page.fill("textarea[name=text]", "2")
+    page.click("button[value=answer]")
+    expect(needs).to_contain_text("(page) has answered: 2.")
+    expect(needs).to_contain_text(f"sq resume {RUN_ID}")
+    assert "sq answer" not in needs.inner_text()
+    expect(words).to_contain_text("(page) answers q1: 2")
+    [word] = left_in(state / "runs" / RUN_ID)
+    with Journal(state / "runs" / RUN_ID) as journal:  # as the run that takes it
+        said = e.WordSaid(
+            word_id="later", by="ann@host (sq say)", text="<b>Be brief.</b>", task_id="accounts"
+        )
+        chosen = Answer(
+            question="Delete the column users.legacy, which nothing reads any more?", labels=("no",)
+        )
+        ask_id = next(iter(waiting_in(state))).asked.ask_id
+        journal.append(said, e.PersonAnswered(word_id=word.word_id, by=word.by, ask_id=ask_id, answer=chosen))
+    remove(state / "runs" / RUN_ID, word)
+    expect(words).to_contain_text("ann@host (sq say) says to accounts: <b>Be brief.</b>")
+    expect(words).to_contain_text("no agent has read it yet")
+    expect(words).to_contain_text(
+        "answers the parked question: Delete the column users.legacy, which nothing"
+    )
+    expect(words).not_to_contain_text("left for the run")
+    expect(needs).not_to_contain_text("a question is parked (q1)")
+    page.close()
+
+
+def waiting_in(state):
+    with JournalReader(state / "runs" / RUN_ID) as journal:
+        return [ask for ask, _ in fold(journal.read()).waiting_questions.values()]

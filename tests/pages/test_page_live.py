@@ -26,7 +26,17 @@ from state.records.calls import Message, MessageKind
 
 pytestmark = pytest.mark.browser
 REGIONS = (
-    *("r-head", "r-needs", "r-asked", "r-criteria", "r-tasks", "r-look", "r-commands", "r-findings"),
+    *(
+        "r-head",
+        "r-needs",
+        "r-words",
+        "r-asked",
+        "r-criteria",
+        "r-tasks",
+        "r-look",
+        "r-commands",
+        "r-findings",
+    ),
     *("r-time", "r-cost", "r-feed"),
 )
 

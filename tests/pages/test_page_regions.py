@@ -196,7 +196,7 @@ def test_regions_have_ids_that_occur_once_and_each_is_one_element(followed):
 
 def test_the_order_is_needs_you_then_not_finished_then_working_waiting_merged(followed):
     regions = seen(followed(twelve_tasks()))
-    assert list(regions)[:5] == ["r-head", "r-needs", "r-asked", "r-criteria", "r-tasks"]
+    assert list(regions)[:6] == ["r-head", "r-needs", "r-words", "r-asked", "r-criteria", "r-tasks"]
     rows = re.findall(r'<tr id="t-\d+" class="([\w-]+)"', regions["r-tasks"])
     order = ["needs-you", "not-finished", "working", "waiting", "merged"]
     assert rows == sorted(rows, key=order.index)

@@ -14,7 +14,17 @@ from state.journal.store import Journal
 
 RUN = f"/run/{RUN_ID}"
 ALL = [
-    *("r-head", "r-needs", "r-asked", "r-criteria", "r-tasks", "r-look", "r-commands", "r-findings"),
+    *(
+        "r-head",
+        "r-needs",
+        "r-words",
+        "r-asked",
+        "r-criteria",
+        "r-tasks",
+        "r-look",
+        "r-commands",
+        "r-findings",
+    ),
     *("r-time", "r-cost", "r-feed"),
 ]
 

@@ -74,19 +74,23 @@ def command(
         cause = view.ended.cause if view.ended else "the check was interrupted"
         say(f"sq: the spec could not be checked: {cause or 'the Planner did not report'}", error=True)
         return outcome.exit_code or Outcome.FAILED.exit_code
-    answers = _answers(view, yes=yes, asks=not as_json and sys.stdin.isatty() and sys.stdout.isatty())
-    file = _written(answers, found.file)
-    still = [one for one in view.plan.before.check.open if not any(each.settles(one) for each in answers)]
-    _show(view, still, answers, str(file or answers_file(found.file)), as_json=as_json, spec=found.file)
+    asks = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    answers = _answers(view, found.file, yes=yes, asks=asks)
+    still = [one for one in view.plan.before.check.open if one.id not in answers]
+    _show(view, still, answers, str(answers_file(found.file)), as_json=as_json, spec=found.file)
     return Outcome.STUCK.exit_code if any(one.decides for one in still) else 0
 
 
-def _answers(view: "RunView", *, yes: bool, asks: bool) -> "list[SpecAnswer]":
-    """Return the new answers: the recommended ones, or those of the person at the terminal."""
-    from orchestrator.views.descriptions.before import finding_lines
-    from state.records.spec_check import Decider, SpecAnswer
+def _answers(view: "RunView", spec: Path, *, yes: bool, asks: bool) -> "dict[str, SpecAnswer]":
+    """Return the new answers by finding: the recommended ones, or those of the person at the terminal.
 
-    answers = []
+    Each is written beside the spec at once, so that Ctrl-C loses none.
+    """
+    from orchestrator.run.plan.answers import all_answers, write_answers
+    from orchestrator.views.descriptions.before import finding_lines
+    from state.records.spec_check import Decider
+
+    answers = {}
     for one in view.plan.before.check.open:
         if yes:
             answer, by = one.recommended, Decider.RECOMMENDED
@@ -96,9 +100,8 @@ def _answers(view: "RunView", *, yes: bool, asks: bool) -> "list[SpecAnswer]":
         else:
             break
         if answer:
-            answers.append(
-                SpecAnswer(kind=one.kind, quote=one.quote, question=one.question, answer=answer, by=by)
-            )
+            answers[one.id] = one.answered(answer, by)
+            write_answers(spec, [*all_answers(spec), answers[one.id]])
     return answers
 
 
@@ -118,17 +121,10 @@ def _asked(finding: "SpecFinding") -> str:
         say(said)
 
 
-def _written(new: "list[SpecAnswer]", spec: Path) -> Path | None:
-    """Write the new answers beside the spec, with those that are there, and return the file if any is new."""
-    from orchestrator.run.plan.answers import all_answers, write_answers
-
-    return write_answers(spec, [*all_answers(spec), *new]) if new else None
-
-
 def _show(
     view: "RunView",
     still: "list[SpecFinding]",
-    answers: "list[SpecAnswer]",
+    answers: "dict[str, SpecAnswer]",
     file: str,
     *,
     as_json: bool,
@@ -140,10 +136,10 @@ def _show(
     stale = check.answers.stale if check.answers else ()
     if as_json:
         rows = [
-            {"finding": one, "answer": next((each.answer for each in answers if each.settles(one)), None)
-             or (given.answer if (given := check.answer_to(one)) else None)}
+            {"finding": one, "answer": given.answer if given else None}
             for one in check.findings
-        ]  # fmt: skip
+            for given in [answers.get(one.id) or check.answer_to(one)]
+        ]
         open_ids = [one.id for one in still]
         decides = any(one.decides for one in still)
         say_json(
@@ -161,8 +157,7 @@ def _show(
         return
     for one in stale:
         say(f"this answer belongs to another version of the spec: {one}")
-    answered = len(check.findings) - len(check.open)
-    if answered:
+    if check.answers and (answered := len(check.answers.answers)):
         say(f"{answered} question(s) were answered before, in {file}")
     if still and not answers:
         say(*(line for one in still for line in ("", *finding_lines(one))), "")
@@ -171,3 +166,5 @@ def _show(
     heavy = sum(one.decides for one in still)
     told = f"{len(check.findings)} question(s) about the spec, {len(still)} open"
     say(f"{told}, {heavy} of them decide the outcome" if still else told)
+    if still and not answers:
+        say("answer them on a terminal, or take the recommended options with --yes, which sq run takes too")

@@ -8,8 +8,8 @@ from orchestrator.run.plan.answers import answers_beside, found_in
 from orchestrator.run.plan.plan_file import read_plan
 from state.errors import UsageError
 from state.journal.events import AnswersFound, Event, PlanGiven
-from state.records.spec_check import SpecAnswer, plain
 from state.settings.records import Settings, Workflow
+from state.words import matched
 
 
 def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
@@ -24,9 +24,8 @@ def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
     contents = read_plan(plan, text)
     decided = found_in(plan, contents.decisions, text)
     if answers:  # what a person wrote beside the spec wins over what an older plan was made with
-        others = tuple(
-            one for one in decided.answers if not any(_same(one, other) for other in answers.answers)
-        )
+        pairs = zip(decided.answers, matched(answers.answers, decided.answers), strict=True)
+        others = tuple(one for one, beside in pairs if beside is None)
         stale = tuple(dict.fromkeys((*answers.stale, *decided.stale)))
         files = f"{answers.file} and {plan}" if others else answers.file
         decided = AnswersFound(file=files, answers=(*answers.answers, *others), stale=stale)
@@ -39,10 +38,6 @@ def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
         suggestions=contents.suggestions,
     )
     return [*([decided] if decided.answers or decided.stale else []), given]
-
-
-def _same(one: SpecAnswer, other: SpecAnswer) -> bool:
-    return (one.kind, plain(one.quote)) == (other.kind, plain(other.quote))
 
 
 def refuse_excluding(before: BeforeWork, settings: Settings) -> None:

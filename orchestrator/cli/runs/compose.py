@@ -84,6 +84,7 @@ from orchestrator.views.run.look import Look
 from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal.events import Event, ForecastMade, LimitNear, RunResumed, RunStarted
+from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold
 from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
@@ -180,6 +181,9 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
     go_on = go_on or GoOn()
     with JournalReader(run_folder) as journal:
         view = fold(journal.read())
+        if go_on.kept:
+            ended = {id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS}
+            go_on = replace(go_on, retry=tuple(id_ for id_ in go_on.retry if id_ in ended))
         check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
@@ -380,6 +384,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) ->
             deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
         )
         journal.append(resumed)
+        surroundings.begun(run_folder)
         shown_from = view.clock.last_seq
         return await _drive(
             journal, view.started, run_folder, surroundings, choice, redact, shown_from=shown_from

@@ -88,17 +88,6 @@ def plan_of(view: RunView, file_name: str) -> str:
 
 def decisions_in(view: RunView) -> tuple[SpecAnswer, ...]:
     """Return all answers about the spec that hold in a run, as a file keeps them."""
-    check, spec = view.plan.before.check, view.started.spec_text if view.started else ""
-    decided = (
-        SpecAnswer(
-            kind=one.kind,
-            quote=one.quote,
-            question=one.question,
-            answer=check.decided[one.id].event.answer,
-            by=check.decided[one.id].event.by,
-        )
-        for one in check.findings
-        if one.id in check.decided and one.quote
-    )
-    given = check.answers.answers if check.answers else ()
-    return found_in(Path(), (*given, *decided), spec).answers
+    spec = view.started.spec_text if view.started else ""
+    given = (one.given for one in view.plan.before.check.held if one.given.quote)
+    return found_in(Path(), given, spec).answers

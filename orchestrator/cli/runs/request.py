@@ -102,7 +102,8 @@ class RunEnvironment:
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. `person` is asked
     about the spec before the work. Without `end_report` no report is written. With `transport`, sessions
-    are played in this process (`agents.session.exchange.SessionStart`). `begun` hears of a new run's folder.
+    are played in this process (`agents.session.exchange.SessionStart`). `begun` hears of the
+    run's folder, when it is made, or when it is known how the run goes on.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -178,7 +179,8 @@ class GoOn:
     """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
     `verify`, `models` (role → alias), `questions`, `sandbox` and `deadline` replace the run's former ones.
-    Empty and None mean as before. `kept`: its process was killed, and its parent goes on with it.
+    Empty and None mean as before. `kept`: its process was killed, and its parent goes on with it, so tasks of
+    `retry` may be under way again.
     """
 
     budget_usd: float | None = None

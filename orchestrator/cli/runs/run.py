@@ -1,6 +1,7 @@
 """`sq run` and `sq resume`: work through a spec, and go on with a run."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,15 @@ def command(
     asked |= {"allow_dirty": allow_dirty, "edit_dirty": edit_dirty, "dry_run": dry_run}
     asked |= {"rehearse": rehearse and rehearse.absolute(), "state_dir": state_dir and state_dir.absolute()}
     begin = partial(_begin, found, look, models, asked)
-    return kept(begin, partial(_again, look)) if keep else begin(lambda _folder: None)
+
+    def again(made: Path | None, note: Callable[[Path], None]) -> int:
+        """Go on with the run, or begin it if its process was killed before its first event."""
+        from orchestrator.cli.runs.request import GoOn
+        from state.journal.store import has_begun
+
+        return _go_on(look, made, GoOn(kept=True), note) if made and has_begun(made) else begin(note)
+
+    return kept(begin, again) if keep else begin(lambda _folder: None)
 
 
 def _begin(
@@ -166,21 +175,19 @@ def _before(asked: dict[str, Any]) -> "BeforeWork":
     )
 
 
-def _again(look: "Look", folder: Path) -> int:
-    """Go on with a run whose process was killed."""
-    from orchestrator.cli.runs.request import GoOn
-
-    return _go_on(look, folder, GoOn(kept=True))
-
-
-def _go_on(look: "Look", folder: Path, go_on: "GoOn") -> int:
+def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], None]) -> int:
+    """Go on with a run. `note` is called with its folder when what was asked for is stored."""
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
     from orchestrator.views.run.keyboard import person_at
 
     given = RunEnvironment(
-        look=look, person=person_at(look), end_report=FilesAtEnd(), transport=options.transport()
+        look=look,
+        person=person_at(look),
+        end_report=FilesAtEnd(),
+        transport=options.transport(),
+        begun=note,
     )
     return run_again(folder, given, go_on).exit_code
 
@@ -251,8 +258,9 @@ def resume(
         deadline=deadline,
     )
 
-    def begin(note: Callable[[Path], None]) -> int:
-        note(folder)
-        return _go_on(look, folder, go_on)
+    begin = partial(_go_on, look, folder, go_on)
 
-    return kept(begin, partial(_again, look)) if keep else _go_on(look, folder, go_on)
+    def again(made: Path | None, note: Callable[[Path], None]) -> int:
+        return _go_on(look, folder, GoOn(kept=True) if made else replace(go_on, kept=True), note)
+
+    return kept(begin, again, folder.name) if keep else begin(lambda _folder: None)

@@ -13,7 +13,7 @@ from pathlib import Path
 import prompts
 from agents.roles.planner import ANALYSIS, planner_session, read_analysis
 from orchestrator.git.repository import tracked_files
-from orchestrator.run.asking.briefing import at_the_base, decisions, described
+from orchestrator.run.asking.briefing import at_the_base, described
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.plan.spec_check import FindingsDemanded, findings_in, numbered
 from orchestrator.run.record import Run
@@ -80,6 +80,7 @@ async def _review(run: Run, analysis: Analysis) -> None:
 async def _prompt(run: Run, files: list[str]) -> str:
     if rejected := run.view.plan.analysis_rejections:
         return prompts.render("analyze_again", problems=rejected[-1].problems)
+    given = run.view.plan.before.check.answers
     shown = "\n".join(f"- {name}" for name in files[:_FILES_SHOWN])
     return prompts.render(
         "analyze",
@@ -87,7 +88,7 @@ async def _prompt(run: Run, files: list[str]) -> str:
         limit=_FILES_SHOWN,
         baseline=at_the_base(run.view),
         spec=numbered(run.started.spec_text),
-        answered=decisions(run.view),
+        answered=[f"{one.quote} | {one.question} → {one.answer}" for one in given.answers] if given else [],
     )
 
 

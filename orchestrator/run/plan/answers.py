@@ -1,20 +1,24 @@
 """The answers to questions about a spec, in a file beside it that a person may edit: `SPEC.answers.toml`."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.run.plan.toml_text import comment, text_value
+from orchestrator.run.plan.toml_text import LineNumbers, comment, text_value
 from state.atomic_files import replace_file
 from state.errors import UsageError
 from state.journal.events import AnswersFound
 from state.records.spec_check import Decider, FaultKind, SpecAnswer, plain
+from state.words import listed
 
 _HEAD = """\
 Answers to the questions that sq has about {name}. `sq run` and `sq check` read this file.
 Change an `answer` as you like, in words too. Remove a whole block, and the question is asked again.
 An answer belongs to the line of the spec in `quote`: if that line changes, it does not count any more."""
+
+_NAMES: dict[str, type[FaultKind | Decider]] = {"kind": FaultKind, "by": Decider}
 
 
 def answers_file(spec: Path) -> Path:
@@ -40,13 +44,18 @@ def all_answers(spec: Path) -> list[SpecAnswer]:
     """
     file = answers_file(spec)
     try:
-        read = tomllib.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        read = tomllib.loads(text)
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {error}. Correct the file, or remove it and answer anew") from error
+    lines = LineNumbers(text)
+    if unknown := next((key for key in read if key != "answer"), ""):
+        line = lines.of("", 0, unknown)
+        raise UsageError(f"{file}: `{unknown}` in line {line} is no key here: each answer is an `[[answer]]`")
     try:
-        return [answer_in(one) for one in read.get("answer", [])]
+        return [*answers_in(read.get("answer", []), lines, "answer")]
     except (AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"{file}: {error}. Correct the block, or remove it and answer anew") from error
 
@@ -63,20 +72,30 @@ def found_in(file: Path, given: Iterable[SpecAnswer], spec: str) -> AnswersFound
     return AnswersFound(file=str(file), answers=tuple(answers), stale=tuple(stale))
 
 
-def answer_in(block: Mapping[str, Any]) -> SpecAnswer:
-    """Return the answer in a table of such a file.
+def answers_in(blocks: Iterable[Mapping[str, Any]], lines: LineNumbers, table: str) -> tuple[SpecAnswer, ...]:
+    """Return the answers in the tables of this name in such a file.
 
     Raises:
-        ValueError: a key is missing, or is no text, or names no kind.
+        ValueError: a key is missing, or its value does not fit. It names the line.
     """
-    texts = {}
-    for key in ("quote", "question", "answer"):
-        value = block.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise ValueError(f"`{key}` has to be a text in the block of {block.get('question', block)!r}")
-        texts[key] = value
+    return tuple(_answer_in(one, partial(lines.of, table, number)) for number, one in enumerate(blocks))
+
+
+def _answer_in(block: Mapping[str, Any], line_of: Callable[[str], int]) -> SpecAnswer:
+    values = {"by": str(Decider.PERSON), **block}
+    for key in ("kind", "quote", "question", "answer", "by"):
+        if not isinstance(found := values.pop(key, None), str) or not found.strip():
+            raise ValueError(f"`{key}` has to be a text in the block at line {line_of(key)}")
+        if (known := _NAMES.get(key)) and found not in list(known):
+            raise ValueError(f"`{key}` in line {line_of(key)} is {found!r}, and not one of {listed(known)}")
+    for key in values:
+        raise ValueError(f"`{key}` in line {line_of(key)} is no key of an answer")
     return SpecAnswer(
-        kind=FaultKind(block.get("kind", "")), by=Decider(block.get("by", Decider.PERSON)), **texts
+        kind=FaultKind(block["kind"]),
+        quote=block["quote"],
+        question=block["question"],
+        answer=block["answer"],
+        by=Decider(block.get("by", Decider.PERSON)),
     )
 
 

@@ -30,7 +30,8 @@ async def await_approval(run: Run) -> RunEnded | None:
     awaited = run.view.plan.before.awaited
     if awaited is None or awaited.until <= datetime.now(UTC):  # a resumed run waits anew
         until = datetime.now(UTC) + timedelta(seconds=run.settings.approve_wait_s)
-        run.record(ApprovalAwaited(until=until))
+        limit = run.limits.deadline
+        run.record(ApprovalAwaited(until=min(until, datetime.fromisoformat(limit)) if limit else until))
         awaited = run.view.plan.before.awaited
     assert awaited is not None  # noqa: S101  it was just recorded
     while (by := _approved_by(run.folder)) is None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from orchestrator.run.plan.answers import answer_in, answer_lines
-from orchestrator.run.plan.quotes import UNPLACED, place_of, placed
+from orchestrator.run.plan.answers import answer_lines, answers_in
+from orchestrator.run.plan.quotes import UNPLACED, holds, place_of, placed
 from orchestrator.run.plan.rules import CRITERIA, TASKS, TESTS, PlanProblem, problems_of
 from orchestrator.run.plan.toml_text import LineNumbers, comment, list_value, text_value
 from state.errors import UsageError
@@ -28,8 +28,9 @@ The plan of {spec}. Change it as you like, then have it built:
     sq run --spec {spec} --plan {file}
 
 The `name` of a task is how `after` (the tasks that it needs) and `tasks` of a criterion name it.
-A reviewer checks `done_when`. `turns` is an estimate of how long a builder works. sq checks your
-changes as it checks those of its Planner, and names the line of what it cannot use."""
+A reviewer checks `done_when`. `turns` is an estimate of how long a builder works. A `quote` stands
+in the spec word for word, while `words` are the Planner's own. sq checks your changes as it checks
+those of its Planner, and names the line of what it cannot use."""
 _REVIEWED = """\
 Whether a review of the plan has passed. If you have read the plan yourself, you may write `true`:
 only then may the tests below change without a question to you at the end."""
@@ -64,6 +65,7 @@ class _CriterionTable(msgspec.Struct, forbid_unknown_fields=True):
     text: str
     tasks: tuple[str, ...]
     quote: str = ""
+    words: str = ""
     kind: CriterionKind = CriterionKind.BEHAVIOUR
     constraint: ConstraintKind | None = None
     names: tuple[str, ...] = ()
@@ -138,7 +140,8 @@ def _criterion(criterion: Criterion, spec: str) -> Iterator[str]:
     yield "[[criterion]]"
     yield f"text = {text_value(criterion.text)}"
     if criterion.quote:
-        yield f"quote = {text_value(criterion.quote)}"
+        key = "quote" if holds(spec, criterion.quote) else "words"
+        yield f"{key} = {text_value(criterion.quote)}"
     yield f"tasks = {list_value(criterion.task_ids)}"
     yield f"kind = {text_value(criterion.kind)}"
     if criterion.constraint:
@@ -178,21 +181,30 @@ def read_plan(file: Path, spec: str) -> PlanContents:
     lines = LineNumbers(text)
     try:
         found = msgspec.convert(read, _File)
-        decisions = tuple(answer_in(one) for one in found.decision)
+        decisions = answers_in(found.decision, lines, "decision")
     except msgspec.ValidationError as error:
         raise UsageError(f"--plan {file}: {_shape_problem(str(error), lines)}") from error
     except ValueError as error:
-        raise UsageError(f"--plan {file}: a `[[decision]]` cannot be used: {error}") from error
+        raise UsageError(f"--plan {file}: {error}") from error
     contents = PlanContents(
         plan=_plan_in(found, spec),
         reviewed=found.reviewed,
         suggestions=found.suggestions,
         decisions=decisions,
     )
-    if problems := problems_of(contents.plan, spec):
+    problems = [*problems_of(contents.plan, spec), *_wrong_quotes(found, spec)]
+    if problems:
         told = "".join(f"\n  {_told(problem, lines)}" for problem in problems)
         raise UsageError(f"--plan {file} cannot be built. Correct it and begin again:{told}")
     return contents
+
+
+def _wrong_quotes(found: _File, spec: str) -> Iterator[PlanProblem]:
+    """Yield the quotes that the spec does not hold. A Planner's `words` from memory are none."""
+    for index, one in enumerate(found.criterion):
+        if not holds(spec, one.quote):
+            text = f"the spec does not hold the quote {one.quote!r}: use its words, or leave `quote` out"
+            yield PlanProblem(text=text, list_name=CRITERIA, index=index, key="quote")
 
 
 def _plan_in(found: _File, spec: str) -> Plan:
@@ -212,7 +224,7 @@ def _plan_in(found: _File, spec: str) -> Plan:
         Criterion(
             text=one.text,
             task_ids=one.tasks,
-            quote=one.quote,
+            quote=one.quote or one.words,
             spec_lines=one.lines,
             kind=one.kind,
             constraint=one.constraint,

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from state.records.plan import Criterion, Plan
+from state.records.spec_check import plain
 
 _WORD = re.compile(r"\w+")
 _TARGET = re.compile(r"\]\([^)\s]*\)")  # of a Markdown link
@@ -48,6 +49,12 @@ def placed(proposed: Plan, spec: str) -> Plan:
 def _placed(criterion: Criterion, spec: str) -> Criterion:
     quote = criterion.quote or criterion.text
     return replace(criterion, spec_lines=place_of(spec, quote, near=criterion.spec_lines))
+
+
+def holds(spec: str, quote: str) -> bool:
+    """Whether a spec has a quote word for word. White space and list signs do not count."""
+    wanted = " ".join(quote.split())
+    return wanted in " ".join(spec.split()) or wanted in " ".join(map(plain, spec.splitlines()))
 
 
 def place_of(spec: str, quote: str, *, near: Lines = UNPLACED) -> Lines:

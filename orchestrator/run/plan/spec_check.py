@@ -13,7 +13,9 @@ import anyio
 from agents.roles.planner import read_findings
 from orchestrator.run.record import Run
 from state.journal.events import SpecQuestionDecided, SpecQuestionsShown
+from state.records.questions import Question, QuestionOption
 from state.records.spec_check import Decider, SpecFinding, problems_in
+from state.words import asked_line
 
 _REFUSALS = 3  # of one report. After them its usable findings count
 
@@ -67,6 +69,10 @@ async def _ask_a_person(run: Run) -> None:
         return
     if run.view.plan.before.check.shown is None:
         run.record(SpecQuestionsShown(until=datetime.now(UTC) + timedelta(seconds=wait_s)))
+    else:  # an earlier process of the run showed them
+        for one in run.view.plan.before.check.open:
+            question = Question(text=one.question, options=tuple(map(_option, one.options)))
+            run.person.tell(f"{one.id} waits for you: {asked_line(question)}")
     shown = run.view.plan.before.check.shown
     left_s = (shown.until - datetime.now(UTC)).total_seconds() if shown else 0.0
     while run.view.plan.before.check.open:
@@ -80,6 +86,10 @@ async def _ask_a_person(run: Run) -> None:
         else:
             run.record(said)
         left_s = wait_s
+
+
+def _option(label: str) -> QuestionOption:
+    return QuestionOption(label=label)
 
 
 def meant(line: str, questions: Sequence[SpecFinding]) -> SpecQuestionDecided | str:

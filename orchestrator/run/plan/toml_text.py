@@ -67,8 +67,10 @@ class LineNumbers:
     def of(self, table: str, index: int, key: str = "") -> int:
         """Return the line of a key of the table with this index, or of the table if it lacks the key.
 
-        The table "" is the top of the text.
+        The table "" is the top of the text, where a key may be a table itself.
         """
+        if not table and key in self._tables:
+            table, key = key, ""
         line, keys = self._tables[table][index]
         return keys.get(key, line)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.words import DECIDERS, local_time
-from state.journal.events.before import SpecCheckView
+from state.journal.events.before import HeldAnswer
 from state.journal.events.questions import AskView
 from state.journal.view import SPEC, RunView, spec_answer
 from state.records.questions import Answer, Basis, Question, QuestionOption
-from state.records.spec_check import Decider, SpecFinding
+from state.records.spec_check import SpecFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Decision:
 
 
 def decisions_of(view: RunView) -> list[Decision]:
-    """Return the questions of Workers, and those about the spec that no person decided, in their order."""
+    """Return the answers about the spec, and then the questions of Workers, in their order."""
     return [*_before_the_work(view), *(decision for ask in view.asks.values() for decision in _of(view, ask))]
 
 
@@ -54,41 +54,34 @@ class SpecQuestion:
     by: str
     seq: int
 
-    @property
-    def is_yours(self) -> bool:
-        """Whether a person decided."""
-        return self.by == DECIDERS[Decider.PERSON]
-
 
 def spec_questions(view: RunView) -> tuple[SpecQuestion, ...]:
     """Return the questions about the spec."""
-    return tuple(_spec_question(view.plan.before.check, one) for one in view.plan.before.check.findings)
+    check = view.plan.before.check
+    known = {one.finding: one for one in check.held}
+    return tuple(_spec_question(one, known.get(one), check.seq) for one in check.findings)
 
 
-def _spec_question(check: SpecCheckView, finding: SpecFinding) -> SpecQuestion:
-    if decided := check.decided.get(finding.id):
-        by = DECIDERS[decided.event.by]
-        return SpecQuestion(finding=finding, answer=decided.event.answer, by=by, seq=decided.seq)
-    if given := check.answer_to(finding):
-        seq = check.answers_at[0] if check.answers_at else 0
-        return SpecQuestion(finding=finding, answer=given.answer, by=DECIDERS[given.by], seq=seq)
-    return SpecQuestion(finding=finding, answer="", by="", seq=check.seq)
+def _spec_question(finding: SpecFinding, held: HeldAnswer | None, seq: int) -> SpecQuestion:
+    if held is None:
+        return SpecQuestion(finding=finding, answer="", by="", seq=seq)
+    by = DECIDERS[held.given.by]
+    return SpecQuestion(finding=finding, answer=held.given.answer, by=by, seq=held.seq)
 
 
 def _before_the_work(view: RunView) -> Iterator[Decision]:
-    """Yield the questions about the spec that the recommended options decided."""
-    check = view.plan.before.check
-    for one in check.findings:
-        decided = check.decided.get(one.id)
-        if decided is None or decided.event.by is not Decider.RECOMMENDED:
-            continue
-        options = tuple(QuestionOption(label=option) for option in one.options)
+    """Yield the answers about the spec, those to questions that the Planner did not raise again too."""
+    for one in view.plan.before.check.held:
+        options = one.finding.options if one.finding else ()
+        place = f" ({one.finding.place})" if one.finding else ""
         yield Decision(
-            at=decided.at,
+            at=one.at,
             task_id=SPEC,
-            question=Question(text=f"{one.question} ({one.place})", options=options),
-            answer=spec_answer(check, one.id),
-            model=DECIDERS[Decider.RECOMMENDED],
+            question=Question(
+                text=one.given.question + place, options=tuple(QuestionOption(label=each) for each in options)
+            ),
+            answer=spec_answer(one),
+            model=DECIDERS[one.given.by],
             cost_usd=0.0,
             again=False,
             rejected=False,
@@ -96,7 +89,7 @@ def _before_the_work(view: RunView) -> Iterator[Decision]:
             reused_from="",
             parked=False,
             problem="",
-            seq=decided.seq,
+            seq=one.seq,
         )
 
 

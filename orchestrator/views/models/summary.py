@@ -11,6 +11,7 @@ from state.journal.events.tasks import Stage
 from state.journal.phase import Phase, movable, phase_of
 from state.journal.view import RunView
 from state.outcome import Outcome
+from state.words import asked_line
 
 
 class Group(StrEnum):
@@ -112,13 +113,17 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A run on one screen. `answered` counts the Developer's answers, `seq` is the newest event."""
+    """A run on one screen. `answered` counts the Developer's answers, `yours` those of people to Workers.
+
+    `seq` is the newest event.
+    """
 
     summary: RunSummary
     tasks: tuple[TaskRow, ...]
     needs: tuple[Need, ...]
     spending: Spending
     answered: int
+    yours: int
     parked: int
     seq: int
     last_at: datetime | None
@@ -183,12 +188,11 @@ def waiting_lines(view: RunView, answered: Collection[str] = ()) -> list[str]:
     run_id = view.started.run_id if view.started else ""
     lines = []
     for name, (ask, question) in view.waiting_questions.items():
-        options = " / ".join(f"{number} {one.label}" for number, one in enumerate(question.options, 1))
-        asked = f"{ask.asked.task_id} waits for you ({name}): {question.text}"
+        asked = f"{ask.asked.task_id} waits for you ({name}): {asked_line(question)}"
         todo = f'Answer it: sq answer {run_id} {name} "…"'
         if name in answered:
             todo = f"An answer waits for: sq resume {run_id}"
-        lines.append(f"{asked}{f' [{options}]' if options else ''}. {todo}")
+        lines.append(f"{asked}. {todo}")
     return lines
 
 

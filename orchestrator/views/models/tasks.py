@@ -13,6 +13,7 @@ from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import is_under_way
 from state.journal.view import RunView
 from state.records.calls import MessageKind
+from state.records.questions import Basis
 
 _NOW_SHOWN = 80  # characters of a task's present action
 _ORDER = list(Group)
@@ -156,12 +157,15 @@ def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, optio
     summary = summary_of(view, run_id, is_active=lambda: active, now=now, options=options)
     rows = task_rows(story, now, active=summary.standing is RunState.ACTIVE)
     parked = list(parked_questions(view))
+    answered = (ask.answered.answers for ask in view.asks.values() if ask.answered)
+    by = [answer.basis is Basis.PERSON for answers in answered for answer in answers]
     return Overview(
         summary=summary,
         tasks=rows,
         needs=tuple(_needs(story, rows)),
         spending=spending(view),
-        answered=sum(len(ask.answered.answers) for ask in view.asks.values() if ask.answered),
+        answered=by.count(False),
+        yours=by.count(True),
         parked=len(parked),
         seq=view.clock.last_seq,
         last_at=view.clock.last_at,

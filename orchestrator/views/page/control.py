@@ -11,11 +11,10 @@ from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.sections import links, part, rendered
-from state.errors import UsageError
 from state.inbox import WordKind, new_word, person, send
 
 WORD = "word"  # the end of the address that takes words
@@ -46,6 +45,7 @@ class Control:
 
         Raises:
             HTTPException: the form was not made for this page.
+            UsageError: the run can do nothing with the word.
         """
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         given = {name: values[-1] for name, values in form.items()}
@@ -60,11 +60,7 @@ class Control:
         waiting = [*run.story.view.waiting_questions]
         if kind is WordKind.ANSWER and not about and len(waiting) == 1:
             about = waiting[0]
-        try:
-            send(run.folder, run.story.view, new_word(kind, person("page"), given.get("text", ""), about))
-        except UsageError as error:
-            text = rendered("whole", title="Nothing was done", text=str(error))
-            return HTMLResponse(text, status_code=_BAD_REQUEST)
+        send(run.folder, run.story.view, new_word(kind, person("page"), given.get("text", ""), about))
         return RedirectResponse(f"/run/{part(run_id)}", status_code=_SEE_OTHER)
 
     def _mac(self, run_id: str, nonce: str) -> str:

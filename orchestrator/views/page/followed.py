@@ -12,6 +12,7 @@ import anyio
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.story import lines_of
 from state.errors import JournalError
+from state.inbox import Word, left_in
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active
 from state.journal.view import RunView
@@ -58,6 +59,7 @@ class FollowedRun:
         self.story = RunStory()
         self.feed: deque[FeedItem] = deque(maxlen=_FEED)
         self.active = False
+        self.left: tuple[Word, ...] = ()  # by people, and not taken by the run yet
         self.heard_at: datetime | None = None
         self.problem = ""  # why the journal cannot be read any more
         self.changed = anyio.Event()
@@ -97,6 +99,7 @@ class FollowedRun:
             self._add(self.reader.read(messages=False))
             self._find_present_actions()
         self._add(self.reader.read(self._seq))
+        self.left = tuple(left_in(self.folder))
         if self.view.ended:
             self.active = False
         elif time.monotonic() - self._looked_at >= _LOOK_S:
@@ -142,7 +145,7 @@ class FollowedRun:
         return datetime.fromtimestamp(self._wall() // seconds * seconds, UTC)
 
     def _state(self) -> object:
-        return self._seq, self.now, self.active, self.problem
+        return self._seq, self.now, self.active, self.problem, self.left
 
     async def _next(self, count: int) -> None:
         """Wait for new events, or for the next moment at which time alone changes the page."""

@@ -15,8 +15,10 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
+from orchestrator.views.descriptions.people import people_words
 from orchestrator.views.html.sections import task_part, whole_attempt
 from orchestrator.views.models.spend import spending
+from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of
 from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.why import why_not
@@ -33,6 +35,7 @@ from orchestrator.views.page.sections import (
     renderer,
 )
 from orchestrator.views.words import Reason, short
+from state.inbox import WordKind
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.store import JournalReader
@@ -54,6 +57,17 @@ class EventRow:
     name: str
     short: str
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaidRow:
+    """An event of a person in words, with what was said in it. `unread`: no agent has read that."""
+
+    at: datetime
+    seq: int
+    text: str
+    texts: tuple[str, ...]
+    unread: bool
 
 
 async def found_events(
@@ -116,7 +130,7 @@ def _plain(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS = 250, 60, 20
+_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS, _MOST_SAID = 250, 60, 20, 40
 _MARKS = {
     RunState.ACTIVE: ("calm", "●"),
     RunState.INTERRUPTED: ("warn", "‖"),
@@ -132,15 +146,32 @@ def overview_regions(run: FollowedRun) -> Regions:
     show = renderer(run_id)
     seen = overview(story, run_id, run.now, active=run.active, options=run.options)
     tasks = [_task(run, row) for row in seen.tasks[:_MOST_TASKS]]
+    answered = {one.about: one for one in run.left if one.kind is WordKind.ANSWER}
+    about = {"active": run.active, "options": run.options}
+    said = list(reversed(said_in(story)))
     return {
         "r-head": head_region(run),
-        "r-needs": show("needs", needs=seen.needs[:_MOST_NEEDS]),
+        "r-needs": show("needs", needs=seen.needs[:_MOST_NEEDS], answered=answered, **about),
+        "r-words": show("words", left=run.left, said=said[:_MOST_SAID], more=len(said[_MOST_SAID:]), **about),
         **criteria_regions(story, run_id),
         "r-tasks": show("tasks", tasks=tasks, more=len(seen.tasks[_MOST_TASKS:])),
         **evidence_regions(story, run_id),
         **amount_regions(story, run_id, run.tick),
         "r-feed": show("feed", feed=list(reversed(run.feed))),
     }
+
+
+def said_in(story: RunStory) -> list[SaidRow]:
+    """Return what people said to a run, oldest first."""
+    unread = {word.word_id for word in story.view.unheard_words}
+    rows = []
+    for stored in story.history.notable:
+        if isinstance(stored.event, e.PeopleEvent):
+            words = people_words(story.view, stored.event)
+            texts = tuple(text for quote in words.quotes for text in quote.texts if text)
+            row = SaidRow(stored.at, stored.seq, words.text, texts, stored.event.word_id in unread)
+            rows.append(row)
+    return rows
 
 
 def decisions_regions(run: FollowedRun) -> Regions:

@@ -24,7 +24,7 @@ from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from orchestrator.views.page.pages import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.runs import Runs, list_stream, run_stream
 from orchestrator.views.page.sections import links, part, rendered
-from state.errors import GitError, JournalError, SqError
+from state.errors import GitError, JournalError, SqError, UsageError
 from state.journal import events as e
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -34,7 +34,7 @@ _REPORT_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
-_NOT_FOUND, _TOO_MANY = 404, 503
+_BAD_REQUEST, _NOT_FOUND, _TOO_MANY = 400, 404, 503
 _Crumbs = list[tuple[str, str]]
 ReportOf = Callable[[Path], Awaitable[str]]
 
@@ -126,7 +126,18 @@ class Site:
     async def _word(self, request: Request) -> Response:
         if self._control is None:
             raise HTTPException(_NOT_FOUND)
-        return await self._control.take(request, self._run(request))
+        run = self._run(request)
+        try:
+            return await self._control.take(request, run)
+        except UsageError as error:
+            run_id = run.folder.name
+            parts = (
+                rendered("shell_start", title=run_id, crumbs=_crumbs(run_id), stream=""),
+                rendered("tabs", here="", **links(run_id)),
+                rendered("whole", title="Nothing was done", text=str(error)),
+                rendered("shell_end"),
+            )
+            return HTMLResponse("".join(parts), _BAD_REQUEST)
 
     async def _stream(self, request: Request) -> Response:
         self._refuse_many()

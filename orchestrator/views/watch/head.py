@@ -43,7 +43,8 @@ _NAME, _SHORTEST_NAME = 14, 6
 def state_of(row: TaskRow | None, shown: Overview) -> ScreenLine:
     """Return the state of the chosen task in a line, or that of the run as a whole."""
     if row is None:
-        answered = f"{shown.answered} answered, {shown.parked} parked"
+        yours = f"{shown.yours} by you, " if shown.yours else ""
+        answered = f"{shown.answered} answered, {yours}{shown.parked} parked"
         return line(
             (f" {shown.summary.doing or shown.summary.standing} · questions: {answered}", "dim"), indent=-1
         )

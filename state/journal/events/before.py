@@ -85,13 +85,17 @@ BeforeEvent = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedView:
-    """A decision about the spec, with its place in the journal and its time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldAnswer:
+    """An answer about the spec that holds, with its place in the journal and its time.
 
-    event: SpecQuestionDecided
+    `finding` is the question as the Planner asked it, None if it did not ask that of an answer from a file.
+    """
+
+    given: SpecAnswer
     seq: int
     at: datetime
+    finding: SpecFinding | None = None
 
 
 @dataclass(slots=True)
@@ -100,21 +104,19 @@ class SpecCheckView:
 
     findings: tuple[SpecFinding, ...] = ()
     answers: AnswersFound | None = None
-    answers_at: tuple[int, datetime] | None = None  # their place in the journal, and its time
+    held: list[HeldAnswer] = field(default_factory=list)
     shown: SpecQuestionsShown | None = None
-    decided: dict[str, DecidedView] = field(default_factory=dict)  # by finding
     seq: int = 0
     at: datetime | None = None
 
     def answer_to(self, finding: SpecFinding) -> SpecAnswer | None:
-        """Return the answer of the file to a finding, if it has one."""
-        given = self.answers.answers if self.answers else ()
-        return next((one for one in given if one.settles(finding)), None)
+        """Return the answer to a finding, if it has one."""
+        return next((one.given for one in self.held if one.finding == finding), None)
 
     @property
     def open(self) -> list[SpecFinding]:
         """The findings that nobody has decided."""
-        return [one for one in self.findings if one.id not in self.decided and not self.answer_to(one)]
+        return [one for one in self.findings if self.answer_to(one) is None]
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.events.before import DecidedView
+from state.journal.events.before import HeldAnswer
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
@@ -20,7 +20,7 @@ from state.journal.fold.pace import note_pace
 from state.journal.fold.tasks import apply_merge, apply_review, apply_task, reopen_at_limit, retry
 from state.journal.view import RunView, spec_answer
 from state.records.plan import Plan
-from state.words import decision_line
+from state.words import decision_line, matched
 
 
 def apply(view: RunView, stored: Stored) -> None:  # noqa: C901  one case a noun
@@ -98,15 +98,23 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
     before = view.plan.before
     match event:
         case e.AnswersFound():
-            before.check.answers, before.check.answers_at = event, (stored.seq, stored.at)
+            before.check.answers = event
+            before.check.held = [HeldAnswer(given=one, seq=stored.seq, at=stored.at) for one in event.answers]
             view.context.decisions.extend(f"{one.question} → {one.answer}" for one in event.answers)
         case e.SpecChecked():
             before.check.findings, before.check.seq, before.check.at = event.findings, stored.seq, stored.at
+            asked = matched(event.findings, [one.given for one in before.check.held])
+            before.check.held = [
+                replace(held, finding=one) for held, one in zip(before.check.held, asked, strict=True)
+            ]
         case e.SpecQuestionsShown():
             before.check.shown = event
         case e.SpecQuestionDecided():
-            before.check.decided[event.finding_id] = DecidedView(event, stored.seq, stored.at)
-            view.context.decisions.append(decision_line(spec_answer(before.check, event.finding_id)))
+            finding = next(one for one in before.check.findings if one.id == event.finding_id)
+            given = finding.answered(event.answer, event.by)
+            held = HeldAnswer(given=given, seq=stored.seq, at=stored.at, finding=finding)
+            before.check.held.append(held)
+            view.context.decisions.append(decision_line(spec_answer(held)))
         case e.PlanGiven():
             before.plan = event
         case e.ForecastMade():
@@ -262,10 +270,15 @@ def pass_time(view: RunView, stored: Stored) -> None:
     elif clock.last_at and not (clock.waits or view.ended):
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
+    before, waited = view.plan.before, clock.waits
     if isinstance(stored.event, e.ApprovalAwaited | e.SpecQuestionsShown):
         clock.waits = True
-    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded | e.RunResumed):
+    elif isinstance(stored.event, e.RunResumed):
+        clock.waits = before.awaited is not None and before.approved is None
+    elif isinstance(stored.event, e.PlanApproved | e.SpecQuestionDecided | e.RunEnded):
         clock.waits = False
+    if clock.waits is not waited:
+        view.process.deadline = _deadline(view, stored)
 
 
 def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
@@ -296,12 +309,15 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
 
 
 def _deadline(view: RunView, stored: Stored) -> datetime | None:
-    """Return when the time of the process that began with this event is over, by the settings."""
+    """Return when the time of the process is over as of this event, by the settings.
+
+    While a person is waited for, `limits.run_s` does not run.
+    """
     if view.settings is None:
         return None
     limits = view.settings.limits
     found = [datetime.fromisoformat(limits.deadline)] if limits.deadline else []
-    if limits.run_s is not None:
+    if limits.run_s is not None and not view.clock.waits:
         found.append(stored.at + timedelta(seconds=max(0.0, limits.run_s - view.clock.worked_s)))
     return min(found, default=None)
 

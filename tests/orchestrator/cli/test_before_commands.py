@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -130,6 +131,27 @@ def test_on_a_terminal_the_questions_are_asked_one_after_another(
     text = answers_file(tmp_path / "spec.md").read_text()
     assert 'answer = "in Welsh"' in text
     assert "How short?" not in text
+
+
+def test_an_answer_on_a_terminal_is_kept_if_the_next_question_is_left_by_ctrl_c(
+    sq: Sq, given: list[str], repository: Path, tmp_path: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*PLAYED_SQ, "check", *given], cwd=repository, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        _until(ours, "leave it open)")
+        os.write(ours, b"1\n")
+        _until(ours, "leave it open)")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    os.close(ours)
+    assert 'answer = "English"' in answers_file(tmp_path / "spec.md").read_text()
+    again = sq("check", *given)
+    assert "1 question(s) were answered before" in again.stdout
+    assert "take the recommended options with --yes" in again.stdout
+    assert again.returncode == 0  # what is left open decides nothing
 
 
 def _until(terminal: int, words: str) -> str:

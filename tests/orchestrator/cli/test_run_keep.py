@@ -145,6 +145,45 @@ def test_a_resumed_run_is_kept_too(start: Start, repository: Path) -> None:
     assert [one.kept for one in resumed] == [False, True]
 
 
+def killed_at_once(process: subprocess.Popen[str], times: int) -> None:
+    """Kill the first processes of a kept run as soon as each is there."""
+    for _ in range(times):
+        deadline = time.monotonic() + 20
+        while not (children := psutil.Process(process.pid).children()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        children[0].kill()
+        children[0].wait(10)
+
+
+def test_a_process_that_is_killed_before_there_is_a_run_is_begun_anew(start: Start, repository: Path) -> None:
+    process = start(0.1)
+    killed_at_once(process, 2)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert "It is begun anew (2 of at most 5" in output
+    assert len(StateFolder(repository / ".sq").run_ids()) == 1
+
+
+def test_a_resumed_run_that_is_killed_at_once_keeps_what_it_was_given(start: Start, repository: Path) -> None:
+    first = start(3)
+    until(repository, is_reviewing(1))
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+    with subprocess.Popen(
+        [*PLAYED_SQ, "resume", "--keep", "--plain", "--budget", "7", "--verify", "test -e notes.txt"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as again:
+        killed_at_once(again, 2)
+        output, _ = again.communicate(timeout=60)
+    assert again.returncode == 0, output
+    [resumed] = [one.event for one in events_of(repository) if isinstance(one.event, e.RunResumed)]
+    assert (resumed.budget_usd, resumed.verify, resumed.kept) == (7, ("test -e notes.txt",), True)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_end_that_somebody_asked_for_is_not_resumed(
     start: Start, repository: Path, number: signal.Signals

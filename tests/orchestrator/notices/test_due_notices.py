@@ -12,7 +12,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
 from state.records.calls import CallEnd
-from state.records.questions import Question
+from state.records.questions import Answer, Basis, Question
 from state.settings.integrations import NoticeKind, NoticeTarget
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -105,6 +105,50 @@ def test_the_same_question_of_a_task_is_told_once_and_again_when_the_task_is_tri
     assert kinds(at(ASKED, PARKED, e.RunResumed(), ASKED, PARKED)) == [("parked", 2)]
     tried = at(ASKED, PARKED, STUCK, ENDED, e.RunResumed(retry=("a",)), ASKED, PARKED)
     assert kinds(tried) == [("parked", 2), ("parked", 7)]
+
+
+RESUMED, CALLED = e.RunResumed(), e.CallResumed(call_id="c", session_id="s", prompt="")
+WAITS = e.RunEnded(outcome=Outcome.STUCK, cause="task a waits", resumable=True)
+AGAIN = e.RunEnded(outcome=Outcome.LIMIT, cause="the budget is used up", resumable=True)
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((WAITS, RESUMED), []),
+        ((WAITS, RESUMED, WAITS), [("ended", 1)]),
+        ((WAITS, RESUMED, WAITS, RESUMED, WAITS), [("ended", 1)]),
+        ((WAITS, RESUMED, AGAIN), [("ended", 3)]),
+        ((WAITS, RESUMED, CALLED, WAITS), [("ended", 4)]),
+        ((WAITS, RESUMED, e.RunInterrupted(by="SIGTERM"), RESUMED, WAITS), [("ended", 1)]),
+    ],
+    ids=["goes on", "nothing was done", "twice", "another cause", "after work", "a stop between"],
+)
+def test_a_resumed_run_that_ends_the_same_without_an_exchange_has_not_ended_again(events, expected):
+    assert kinds(at(*events)) == expected
+
+
+def test_a_parked_question_is_no_occasion_once_a_person_has_answered_all_of_it():
+    both = tuple(Question(text=text, options=()) for text in ("Which?", "Where?"))
+    asked = e.QuestionsAsked(ask_id="q", call_id="c", task_id="a", questions=both)
+
+    def answered(text):
+        given = Answer(question=text, free_text="Here.", basis=Basis.PERSON)
+        return e.PersonAnswered(word_id=text, by="ann", ask_id="q", answer=given)
+
+    assert kinds(at(asked, PARKED, answered("Which?"))) == [("parked", 2)]
+    assert kinds(at(asked, PARKED, answered("Which?"), answered("Where?"))) == []
+    open_ = e.QuestionsParked(
+        ask_id="q", question="Where?", answers=(Answer(question="Which?", free_text="x"),)
+    )
+    assert kinds(at(asked, open_, answered("Where?"))) == []
+
+
+def test_a_plan_that_waits_over_a_resumption_is_told_until_it_is_approved():
+    wait = e.ApprovalAwaited(until=NOON + timedelta(hours=12))
+    assert kinds(at(wait, RESUMED)) == [("waiting", 1)]
+    assert kinds(at(wait, RESUMED, wait)) == [("waiting", 3)]
+    assert kinds(at(wait, e.PlanApproved(by="ann"))) == []
 
 
 @given(said=legal_runs(), cut=st.integers(0, 400))

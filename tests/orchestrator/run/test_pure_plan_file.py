@@ -1,5 +1,6 @@
 """A plan in a file: it comes back as it was, and a bad edit is named by its line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,9 @@ NOTES = PlanContents(
         ('title = "More"', 'titel = "More"', "line {}: `titel` is no key here: do you mean `title`?"),
         ('title = "More"', 'title = "More', "Illegal character"),
         ('kind = "behaviour"', 'kind = "behavior"', "line {}: Invalid enum value 'behavior' (`kind`)"),
+        ('quote = "Create notes.txt', 'quote = "Create note.txt', "line {}: the spec does not hold the quote 'Create note.txt with a line.'"),
+        ('[[task]]\nname = "notes"', '[[tasks]]\nname = "notes"', "line {}: `tasks` is no key here: do you mean `task`?"),
+        ("[[criterion]]", '[[decision]]\nkind = "two"\n[[criterion]]', "`kind` in line {1} is 'two', and not one of contradiction"),
         ("reviewed = false", "reviewd = false", "line {}: `reviewd` is no key here: do you mean `reviewed`?"),
     ],
 )  # fmt: skip
@@ -117,9 +121,27 @@ def test_a_bad_edit_is_named_by_its_line_and_what_to_do(
     line = edited[: edited.index(after)].count("\n") + 1
     with pytest.raises(UsageError) as raised:
         read_plan(file, SPEC)
-    assert says.format(line) in str(raised.value)
+    assert says.replace("{1}", str(line + 1)).replace("{}", str(line)) in str(raised.value)
 
 
 def test_a_plan_that_is_missing_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="sq run --plan-only"):
         read_plan(tmp_path / "plan.toml", SPEC)
+
+
+def test_white_space_of_a_quote_does_not_count_and_what_a_planner_said_from_memory_is_no_quote(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "plan.toml"
+    quote = 'quote = "Create notes.txt with a line."'
+    folded = written(NOTES).replace(quote, 'quote = """\nWrite  no test\n for notes. """')
+    file.write_text(folded)
+    assert read_plan(file, SPEC).plan.criteria[0].spec_lines == (4, 4)
+    file.write_text(written(NOTES).replace(quote, 'quote = "Create notes.txt with a line. Write nothing."'))
+    with pytest.raises(UsageError, match="the spec does not hold the quote"):
+        read_plan(file, SPEC)
+    spoken = replace(NOTES.plan.criteria[0], quote="Create the notes.txt with one line.")
+    remembered = replace(NOTES, plan=replace(NOTES.plan, criteria=(spoken,)))
+    assert 'words = "Create the notes.txt with one line."' in written(remembered)
+    file.write_text(written(remembered).replace("turns = 7", "turns = 8"))
+    assert read_plan(file, SPEC).plan.criteria[0].quote == spoken.quote

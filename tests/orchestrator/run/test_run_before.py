@@ -1,7 +1,9 @@
 """Before the work: the spec is questioned, its questions are decided, a plan is given, approved, forecast."""
 
 import json
+import threading
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +120,11 @@ def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_a
     page = (done.folder / "report.html").read_text()
     assert "Decided without you (1)" in page
     assert "80 characters" in page[page.index("Decided by you") :].partition("</section>")[0]
-    (recommended,) = json.loads(rendered(done))["decisions"]
-    assert recommended["answer"]["labels"] == ["English"]
+    both = json.loads(rendered(done))["decisions"]
+    assert [(one["answer"]["labels"], one["answer"]["basis"]) for one in both] == [
+        (["80 characters"], "person"),
+        (["English"], "judgement"),
+    ]
     assert len(json.loads(rendered(done))["spec_check"]["questions"]) == 2
 
 
@@ -145,6 +150,7 @@ def test_a_wait_of_zero_asks_nobody_also_on_a_terminal(rehearse: Rehearse) -> No
     [
         ({"lines": [9]}, "`lines` has to name lines of the spec, which has 4"),
         ({"lines": []}, "`lines` has to name lines of the spec, which has 4"),
+        ({"lines": [2]}, "`lines` has to name a line with words"),
         ({"options": ["English"]}, "`options` has to hold 2 to 4 different options"),
         ({"options": ["English", "English"]}, "`options` has to hold 2 to 4 different options"),
         ({"recommended": "French"}, "`recommended` has to be one of `options`, word for word"),
@@ -173,8 +179,9 @@ def test_a_report_without_the_list_of_faults_is_refused_and_counts_at_last_witho
     assert [(one.id, one.kind) for one in checked.findings] == [("q-1", FaultKind.UNPROVABLE)]
 
 
-def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_as_it_is(
-    rehearse: Rehearse, tmp_path: Path
+@pytest.mark.parametrize("asked_again", [True, False])
+def test_answers_beside_the_spec_reach_every_agent_the_stale_one_is_said_and_the_spec_stays_as_it_is(
+    rehearse: Rehearse, tmp_path: Path, asked_again: bool
 ) -> None:
     given = (
         SpecAnswer(
@@ -184,8 +191,21 @@ def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_
     )  # fmt: skip
     write_answers(tmp_path / "spec.md", given)
     told = {"prompt_contains": ["Language? → Welsh"], "prompt_lacks": ["And then?"]}
+    line = {
+        **told,
+        "prompt_contains": ["Create notes.txt  with a line of text. | Language? → Welsh", "Do not ask again"],
+    }
+    decided_by = {**told, "prompt_contains": ["Language? → Welsh (decided by a person before the work)"]}
+    raised = (COLOUR,) if asked_again else ()
     done = rehearse(
-        asked_run(**{"planner/analysis/1": [questions(COLOUR, expect=told)], "planner/plan/1": [{**plans("notes"), "expect": told}]}),
+        asked_run(
+            **{
+                "planner/analysis/1": [questions(*raised, expect=line)],
+                "planner/plan/1": [{**plans("notes"), "expect": decided_by}],
+                "worker/notes/1": [{**writes("notes.txt", "A line.\n"), "expect": decided_by}, completes()],
+                "reviewer/notes/*": [passes(**decided_by)],
+            }
+        ),
         spec=SPEC,
         verify=("true",),
     )  # fmt: skip
@@ -194,6 +214,66 @@ def test_answers_beside_the_spec_count_the_stale_one_is_said_and_the_spec_stays_
     assert "And then?" in done.output
     assert (tmp_path / "spec.md").read_text() == SPEC
     assert done.outcome is Outcome.COMPLETE
+    [mine] = json.loads(rendered(done))["decisions"]
+    assert (mine["answer"]["free_text"], mine["answer"]["basis"]) == ("Welsh", "person")
+
+
+def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_its_line(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    line = "Create notes.txt with a line of text."
+    write_answers(
+        tmp_path / "spec.md",
+        [
+            SpecAnswer(kind=FaultKind.TWO_MEANINGS, quote=line, question="Which language?", answer="Welsh"),
+            SpecAnswer(
+                kind=FaultKind.EDGE_CASE, quote=line, question="What if notes.txt is there?", answer="Stop"
+            ),
+        ],
+    )
+    where = finding(3, "In which folder is it?", "the root", "docs")
+    there = finding(
+        3, "What is done if notes.txt is already there?", "replace it", "stop", kind="unstated assumption"
+    )
+    done = rehearse(asked_run(where, COLOUR, there), spec=SPEC, verify=("true",), person=Types("2"))
+    assert decided(done) == [("q-1", "docs", Decider.PERSON)]
+    held = {one.finding.id: one.given.answer for one in done.view.plan.before.check.held}
+    assert held == {"q-1": "docs", "q-2": "Welsh", "q-3": "Stop"}
+
+
+@pytest.mark.parametrize("lines", [[2, 3], [1, 2, 3]])
+def test_a_question_is_quoted_by_its_first_line_with_words(rehearse: Rehearse, lines: list[int]) -> None:
+    done = rehearse(asked_run({**COLOUR, "lines": lines}), spec=f"#\n\n{SPEC}", verify=("true",))
+    [one] = done.of(e.SpecChecked)[0].findings
+    assert one.quote == "# Notes"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        ("[[answer]]", "[[answers]]", "`answers` in line 5 is no key here"),
+        (
+            'kind = "two meanings"',
+            'kind = "two"',
+            "`kind` in line 6 is 'two', and not one of contradiction, two meanings",
+        ),
+        ('by = "person"', 'by = "ann"', "`by` in line 10 is 'ann', and not one of person, recommended"),
+        ('answer = "Welsh"', 'anser = "Welsh"', "`answer` has to be a text in the block at line 5"),
+        ('by = "person"', 'who = "me"', "`who` in line 10 is no key of an answer"),
+    ],
+)
+def test_a_bad_edit_of_the_answers_is_named_by_its_line(
+    rehearse: Rehearse, tmp_path: Path, was: str, now: str, says: str
+) -> None:
+    given = SpecAnswer(
+        kind=FaultKind.TWO_MEANINGS, quote="Create notes.txt", question="Language?", answer="Welsh"
+    )
+    file = write_answers(tmp_path / "spec.md", [given])
+    assert file.read_text().count(was) == 1
+    file.write_text(file.read_text().replace(was, now))
+    with pytest.raises(UsageError) as raised:
+        rehearse(asked_run(), spec=SPEC)
+    assert says in str(raised.value)
 
 
 def test_an_answers_file_that_cannot_be_used_is_a_usage_error_that_names_it(
@@ -337,6 +417,38 @@ def test_a_plan_that_nobody_approves_in_time_ends_with_code_3_and_goes_on_once_i
     again = resume(done)
     assert again.outcome is Outcome.COMPLETE
     assert len(again.of(e.PlanAccepted)) == len(again.of(e.PlanApproved)) == 1
+
+
+def test_the_wait_for_approval_does_not_use_up_the_time_of_the_run_also_after_a_kill(
+    rehearse: Rehearse, resume: Callable[..., Done], repository: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(
+            whole_run(),
+            verify=("true",),
+            before=BeforeWork(approve=True),
+            settings={"limits.run_s": 6},
+            open_journal=stopping_after(e.ApprovalAwaited),
+        )
+    folder = newest(repository)
+    later = threading.Timer(7, approve, [folder])
+    later.start()
+    done = resume(Done(Outcome.FAILED, folder, [], ""))
+    later.join()
+    assert done.outcome is Outcome.COMPLETE, done.output
+    waits, given = (
+        stored.at for stored in done.stored if isinstance(stored.event, e.ApprovalAwaited | e.PlanApproved)
+    )
+    assert (given - waits).total_seconds() > 6
+
+
+def test_a_deadline_ends_the_wait_for_approval(rehearse: Rehearse, resume: Callable[..., Done]) -> None:
+    at = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
+    done = rehearse(whole_run(), verify=("true",), before=BeforeWork(approve=True), settings={"deadline": at})
+    assert (done.outcome, done.of(e.TaskStarted)) == (Outcome.LIMIT, []), done.output
+    assert done.of(e.ApprovalAwaited)[0].until == datetime.fromisoformat(at)
+    approve(done.folder)
+    assert resume(done, deadline="none").outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("kind", [e.ApprovalAwaited, e.PlanApproved])

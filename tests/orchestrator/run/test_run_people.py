@@ -29,6 +29,8 @@ from language.scripted import (
 from language.stopping import newest, stopping_after
 
 from orchestrator.cli.main import cli
+from orchestrator.views.models.story import RunStory
+from orchestrator.views.models.tasks import overview
 from state.errors import JournalError, UsageError
 from state.inbox import Word, WordKind, leave, left_in, new_word
 from state.journal import events as e
@@ -296,9 +298,14 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
 ) -> None:
     done = rehearse(parks(), **PARK)
     name = done.folder.name
-    assert f'Answer q1: sq answer {name} q1 "…"' in done.output
+    cause = f'waits for a person\'s answer: May I drop the table? [1 yes / 2 no]. Answer q1: sq answer {name} q1 "…"'
+    assert f"{cause}. Then go on with: sq resume {name}" in done.output
+    assert done.view.ended.cause.endswith(f"sq resume {name}")
     assert f'Answer it: sq answer {name} q1 "…"' in sq("status", name).output
-    assert "replaces" not in sq("answer", "yes").output
+    first = sq("answer", "1").output
+    assert f"q1 of run {name} is answered: yes. Nobody works on the run now" in first
+    assert f"`sq resume {name}` uses it" in first
+    assert "replaces" not in first
     assert "replaces the answer before" in sq("answer", "no").output
     status = sq("status", name).output
     assert f"An answer waits for: sq resume {name}" in status
@@ -306,8 +313,12 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
     last = resume(done)
     assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.answer.labels for one in last.of(e.PersonAnswered)] == [("no",)]
+    for word in (("say", "Be brief."), ("say", "risky", "Be brief."), ("pause",), ("continue",)):
+        assert "it is complete, so nothing goes on in it" in str(sq(*word).exception)
+    again = sq("answer", "q1", "yes")
+    assert "q1 is answered already, and the run has taken the answer: no" in str(again.exception)
     [refused] = last.of(e.WordRefused)
-    assert (refused.text, refused.reason) == ("yes", "a newer answer to q1 replaces it")
+    assert (refused.text, refused.reason) == ("1", "a newer answer to q1 replaces it")
 
 
 @pytest.mark.parametrize("named", [("notes",), ()])
@@ -365,6 +376,11 @@ def test_with_one_place_a_parked_task_keeps_no_other_waiting(
         one.session_id for one in last.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER
     } == {next(one.session_id for one in done.of(e.CallStarted) if one.task_id == "risky")}
     assert sq("decisions").output.count("(a person)") == 1
+    with JournalReader(last.folder) as journal:
+        story = RunStory()
+        story.add_all(journal.read())
+    shown = overview(story, last.folder.name, story.view.clock.last_at, active=False)
+    assert (shown.answered, shown.yours, shown.parked) == (0, 1, 0)
 
 
 def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_answer(
@@ -408,6 +424,7 @@ def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
         (("answer", "q1", "q1", "q2"), "one run and one question"),
         (("answer", "q1", "9"), "9 is no option of the question. The options are: 1 yes, 2 no"),
         (("answer", "0"), "0 is no option"),
+        (("answer", "b"), "b is no option"),
         (("answer", "1,2"), "one may be chosen"),
         (("continue",), "not paused"),
         (("say", "a", "b", "c", "d"), "4 arguments"),

@@ -20,8 +20,9 @@ from language.scripted import (
     whole_run,
     writes,
 )
+from language.stopping import stopping_after
 
-from state.errors import UsageError
+from state.errors import JournalError, UsageError
 from state.journal import events as e
 from state.journal.events.tasks import Stage
 from state.outcome import Outcome
@@ -47,6 +48,20 @@ def callers_of_two(**callers: object) -> dict[str, object]:
 def asked_after(done: Done, before: int) -> list[str]:
     """The callers that the model was asked in after so many requests."""
     return [line.caller for line in done.ledger[before:]]
+
+
+def test_a_retry_that_was_recorded_before_a_kill_is_not_asked_for_again(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    callers = whole_run(
+        **{"worker/notes/1": [STUCK], "worker/notes/2": [writes("notes.txt", "1\n"), completes()]}
+    )
+    done = rehearse(callers, verify=("true",))
+    with pytest.raises(JournalError):
+        resume(done, open_journal=stopping_after(e.RunResumed), retry=("notes",))
+    last = resume(done, retry=("notes",), kept=True)  # as `--keep` begins it again
+    assert last.outcome is Outcome.COMPLETE, last.output
+    assert [one.retry for one in last.of(e.RunResumed)] == [("notes",), ()]
 
 
 def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not_paid_twice(

@@ -41,6 +41,7 @@ class Section:
 
 def sections(report: ReportContents) -> list[Section]:
     """Return the sections of a report, the most important first. The first has no title."""
+    own = tuple(_decisions(one for one in report.decisions if one.is_yours))
     return [
         Section(title="", lines=tuple(_head(report))),
         *(
@@ -55,7 +56,11 @@ def sections(report: ReportContents) -> list[Section]:
             lines=tuple(_decisions(one for one in report.decisions if not one.is_yours))
             or ("No question was decided without you in this run.",),
         ),
-        *([Section(title="Decided by you", lines=own)] if (own := _decided_by_you(report)) else []),
+        *(
+            [Section(title="Decided by you", lines=own)]
+            if (own := tuple(_decisions(one for one in report.decisions if one.is_yours)))
+            else []
+        ),
         *(
             [Section(title="Questions about the spec", lines=tuple(_questions(report)), folded=True)]
             if report.spec.is_checked
@@ -163,18 +168,6 @@ def _point(point: Point) -> str:
     words = f": {code(point.words)}" if point.words else ""
     source = f" (event {point.seq})" if point.seq else ""
     return f"- {sign} {code(point.what)}{words}{source}"
-
-
-def _decided_by_you(report: ReportContents) -> tuple[str, ...]:
-    """Return what people answered: to Workers, and before the work."""
-    about_spec = [
-        line
-        for one in report.spec.questions
-        if one.is_yours
-        for line in (f"- before the work, about the spec: {code(one.finding.question)}",
-                     f"  - answer: {code(one.answer)}")
-    ]  # fmt: skip
-    return (*about_spec, *_decisions(one for one in report.decisions if one.is_yours))
 
 
 def _decisions(decisions: Iterable[Decision]) -> Iterator[str]:
