@@ -100,7 +100,8 @@ def meant(line: str, questions: Sequence[SpecFinding]) -> SpecQuestionDecided | 
     """
     first, _, rest = line.strip().partition(" ")
     known = {one.id.removeprefix("q-"): one for one in questions}
-    if len(questions) == 1 and not (first in known and rest):
+    two_numbers = first.removeprefix("q-").isdecimal() and rest.strip().isdecimal()
+    if len(questions) == 1 and not (two_numbers or (first in known and rest)):
         question, said = questions[0], line.strip()
     elif (question := known.get(first.removeprefix("q-"))) and rest.strip():  # type: ignore[assignment]
         said = rest.strip()

@@ -236,10 +236,20 @@ def _in_a_worktree(story: RunFacts) -> list[str]:
     """Return the commands that make a worktree of the finished work ready, as sq did it first."""
     commit = story.view.whole.commit[:12]
     place = quote(f"../check-{commit}")
-    events = (stored.event for stored in story.history.notable)
-    runs = next((one.runs for one in events if isinstance(one, e.WorkspaceSetUp) and one.runs), ())
+    events = [one.event for one in story.history.notable if isinstance(one.event, e.WorkspaceSetUp)]
+    runs = next((one.runs for one in events if one.runs), ())
     steps = [_apart(run.command) for run in runs if run.passed]
-    return [f"git worktree add --detach {place} {quote(commit)}", f"cd {place}", *steps]
+    copy = _copying(story, place) if any(one.copied for one in events) else []
+    return [f"git worktree add --detach {place} {quote(commit)}", *copy, f"cd {place}", *steps]
+
+
+def _copying(story: RunFacts, place: str) -> list[str]:
+    """Return the command that copies the files of `worktree.include` from the checkout."""
+    patterns = story.view.settings.worktree_include if story.view.settings else ()
+    listed = " ".join(
+        ("git ls-files -z --others --ignored", *(f"--exclude={quote(one)}" for one in patterns))
+    )
+    return [f"{listed} | tar --null -T - -cf - | tar -xf - -C {place}"] if patterns else []
 
 
 def _apart(command: str) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from orchestrator.run.evidence.summary import CUT, cause_of, feedback, readable, summary
 from orchestrator.run.evidence.verdict import judged
+from orchestrator.run.plan.spec_check import meant
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
 from orchestrator.run.tasks.progress import is_review_due, refused_too_often, standing_still
@@ -16,8 +17,39 @@ from state.journal.events.tasks import AttemptView, TaskView
 from state.records.commands import CommandRun
 from state.records.plan import Task
 from state.records.reviews import ReviewIssue
+from state.records.spec_check import FaultKind, SpecFinding
 from state.settings.presets import effort_named
 from state.settings.retry_limits import RETRY_LIMITS
+
+# --- what a line of a person means -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("2", "zero"),
+        ("q-2 1", "an error"),
+        ("2 2", "zero"),
+        ("3 cases, all of them", "3 cases, all of them"),
+        ("3 1", None),
+        ("q-3 1", None),
+        ("7", None),
+    ],
+)
+def test_two_numbers_are_never_words_so_a_question_that_is_not_open_is_not_answered(line, answer):
+    asked = SpecFinding(
+        kind=FaultKind.EDGE_CASE,
+        lines=(1,),
+        question="What?",
+        why="",
+        options=("an error", "zero"),
+        recommended="zero",
+        id="q-2",
+    )
+    said = meant(line, [asked])
+    assert (said if isinstance(said, str) else said.answer) == (answer or said)
+    assert isinstance(said, str) is (answer is None)
+
 
 # --- whose issue it is ----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Evidence from somebody else's repository: what its commands say of the base decides what they can say later."""
 
 import html
+import json
 import os
 import pwd
 import shutil
@@ -236,6 +237,8 @@ def test_a_suite_that_lacks_an_ignored_file_is_told_with_its_cause_and_the_setti
     again = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",))
     assert again.outcome is Outcome.COMPLETE, again.output
     assert "so worktrees lack" not in again.output
+    report = json.loads(CliRunner().invoke(cli, ["report", "--format", "json"]).output)
+    assert "1 passed" in shell(repository, "sh", "-c", report["check"]["command"])
 
 
 @pytest.mark.slow
