@@ -78,6 +78,7 @@ NOTES = HandOver(
 )
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
+    "untouched": (FINDING.id,),
     "by_person": True,
     "words": ["Be brief."],
     "answered": ["Which colour? → blue"],
@@ -482,6 +483,9 @@ def test_a_re_review_is_asked_about_what_changed_and_about_each_earlier_finding(
     ):
         assert words in text
     assert "need not repeat" not in text
+    assert "This file has not changed since the last round" in text
+    elsewhere = rendered("review_changes", {**FULL, "untouched": ()})
+    assert "This file has not changed" not in elsewhere
     moved = rendered("review_changes", {**FULL, "changed": ""})
     assert "newer base" in moved
     assert "## Changes since the last round" not in moved

@@ -34,7 +34,7 @@ those of its Planner, and names the line of what it cannot use."""
 _REVIEWED = """\
 Whether a review of the plan has passed. If you have read the plan yourself, you may write `true`:
 only then may the tests below change without a question to you at the end."""
-_MARK = "# unedited since sq wrote it: "
+_MARK = "# By this sum sq knows whether the file was edited: "
 _TABLES = {TASKS: "task", CRITERIA: "criterion", TESTS: "test_that_changes"}
 _KEYS = {"id": "name", "dependencies": "after", "task_ids": "tasks"}
 _PLACE = re.compile(r"\$(?:\.(\w+)\[(\d+)\])?(?:\.(\w+))?")

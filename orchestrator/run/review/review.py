@@ -14,7 +14,8 @@ from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
 from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
-from orchestrator.git.trees import diff_text, resolution_text, shown_once
+from orchestrator.git.repository import tracked_files
+from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
 from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between
@@ -224,12 +225,17 @@ async def _earlier(
     if not findings and not reviewed:
         return ""
     base, commit = whole
-    changed = ""
+    changed, untouched = "", set[str]()
     if reviewed == commit:
         changed = "Nothing: it is the same commit."
     elif reviewed and await _follow(folder, base, reviewed, commit):
         changed = await diff_text(folder, reviewed, commit, limit=DIFF_LIMIT, paths=paths)
-    return prompts.render("review_changes", findings=findings, reviewed=reviewed, changed=changed)
+        now = await tracked_files(folder)
+        same = {*now} - {*await changed_paths(folder, reviewed, commit)}
+        untouched = {one.id for one in findings if one.issue.file in same}
+    return prompts.render(
+        "review_changes", findings=findings, reviewed=reviewed, changed=changed, untouched=untouched
+    )
 
 
 async def _follow(folder: Path, *commits: str) -> bool:

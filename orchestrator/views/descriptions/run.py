@@ -160,8 +160,9 @@ def question_words(view: RunView, event: e.QuestionEvent) -> list[Words]:
             text = f"question not answered: {event.cause}"
             return [Words(kind="no answer", text=text, tone=Tone.WARN)]
         case e.QuestionsParked():
-            would = "; ".join(answer.text for answer in event.answers)
-            asked = Quote(who=WORKER, texts=(f"{event.question} (the Developer would have said: {would})",))
+            would = "; ".join(filter(None, (answer.text for answer in event.answers)))
+            said = f" (the Developer would have said: {would})" if would else ""
+            asked = Quote(who=WORKER, texts=(f"{event.question}{said}",))
             text = f"question parked for a person. {_how_to_answer(view, event.ask_id)}"
             return [Words(kind="parked", subject=task_id, text=text, tone=Tone.BAD, quotes=(asked,))]
         case _:

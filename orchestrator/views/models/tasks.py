@@ -122,7 +122,8 @@ def _waits_for(story: RunFacts, task: TaskView, now: datetime, *, active: bool) 
     if needed:
         return f"for {', '.join(needed)}"
     reasons = why_not(story, task.task.id, now, active=active)
-    return reasons[0].text.removeprefix(f"{task.task.id} waits ") if reasons else "begins soon"
+    soon = "not begun" if story.view.ended else "begins soon"
+    return reasons[0].text.removeprefix(f"{task.task.id} waits ") if reasons else soon
 
 
 def _seconds(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active: bool) -> float | None:

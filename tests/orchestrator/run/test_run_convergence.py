@@ -27,6 +27,7 @@ from state.journal.events.tasks import Stage
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.records.reviews import FindingState
+from state.roles import Role
 
 CHECKED = {"verify": ("true",)}
 Found = Mapping[str, Any]
@@ -163,17 +164,22 @@ def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_
             "## The whole change",
             f"[{id_of(WRONG)}] **notes.txt:1** (incorrect-behavior): The line says the wrong thing.",
             "Do not look for new trifles",
+            "This file has not changed since the last round",
         ]
     }
+    left = issue("also.txt", 1, "It is unclear.", "Make it clear.", kind="incorrect-behavior")
+    more = writes("also.txt", "Left as it is.\n")
     callers = {
-        "worker/notes/1": [writes("notes.txt", "First.\n"), completes()],
-        "reviewer/notes/1": [{**finds(WRONG), "expect": {"prompt_lacks": ["Earlier rounds"]}}],
+        "worker/notes/1": [writes("notes.txt", "First.\n"), more, completes()],
+        "reviewer/notes/1": [{**finds(WRONG, left), "expect": {"prompt_lacks": ["Earlier rounds"]}}],
         "worker/notes/2": [writes("notes.txt", "Second.\n"), completes()],
-        "reviewer/notes/2": [rules("fixed", WRONG, expect=again)],
+        "reviewer/notes/2": [rules("fixed", WRONG, left, expect=again)],
     }
     done = rehearse(whole_run(**callers), **CHECKED)
     assert done.outcome is Outcome.COMPLETE, done.output
-    assert [one.state for one in reviews(done)[-1].findings] == [FindingState.FIXED]
+    assert [one.state for one in reviews(done)[-1].findings] == [FindingState.FIXED, FindingState.FIXED]
+    second = [one.prompt for one in done.of(e.CallStarted) if one.role is Role.REVIEWER][1]
+    assert second.count("This file has not changed since the last round") == 1
 
 
 @pytest.mark.slow
