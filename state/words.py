@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
 from state.records.questions import Answer, Question
-from state.records.spec_check import SpecAnswer, SpecFinding, plain
+from state.records.spec_check import SpecAnswer, SpecFinding, quoted
 from state.records.work import WorkFacts
 
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
@@ -208,14 +208,14 @@ def checks_named(names: Iterable[str]) -> str:
 def matched(given: Sequence[Asked], others: Sequence[SpecFinding | SpecAnswer]) -> list[Asked | None]:
     """Return for each of the others the one that asks the same about the spec, or None. Each counts once.
 
-    They are about one line, and of one kind or with half of their words in common: a Planner words a question
-    anew each time. Those with the most words in common belong together.
+    They are about one line of it, and of one kind or with half of their words in common: a Planner words a
+    question anew each time. Those with the most words in common belong together.
     """
     pairs = [
         (_in_common(one.question, other.question), number, place)
         for number, one in enumerate(given)
         for place, other in enumerate(others)
-        if plain(one.quote) == plain(other.quote)
+        if quoted(one.quote) & quoted(other.quote)
     ]
     found: dict[int, int] = {}
     for share, number, place in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):

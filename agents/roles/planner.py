@@ -11,7 +11,7 @@ from agents.caller import Caller
 from agents.session.exchange import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records.plan import Analysis, Plan
-from state.records.spec_check import SpecFinding, plain
+from state.records.spec_check import MOST_QUOTED, SpecFinding, plain
 from state.roles import Role
 
 ANALYSIS = "analysis"
@@ -64,7 +64,7 @@ def read_findings(payload: str, spec: str) -> tuple[SpecFinding, ...] | None:
     for one in said:
         numbers = tuple(sorted(set(one["lines"])))
         named = (lines[number - 1].strip() for number in numbers if 1 <= number <= len(lines))
-        quote = next(filter(plain, named), "")
+        quote = "\n".join([line for line in named if plain(line)][:MOST_QUOTED])
         about = {**one, "lines": numbers, "quote": quote, "decides": one["decides_outcome"]}
         found.append(msgspec.convert(about, SpecFinding))
     return tuple(found)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 MOST_OPTIONS, FEWEST_OPTIONS = 4, 2
+MOST_QUOTED = 5  # lines of the spec
 
 
 class FaultKind(StrEnum):
@@ -28,7 +29,7 @@ class Decider(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecAnswer:
-    """An answer from a file beside the spec. `quote` is the line of the spec that it is about."""
+    """An answer from a file beside the spec. `quote` are the lines of the spec that it is about."""
 
     kind: FaultKind
     quote: str
@@ -41,8 +42,8 @@ class SpecAnswer:
 class SpecFinding:
     """A fault of the spec, as a question with options, one of which is `recommended`.
 
-    `lines` are numbers of lines of the spec, from 1, and `quote` is the text of the first with words. sq
-    gives the `id` (q-1, q-2, …). `decides`: other answers lead to other work.
+    `lines` are numbers of lines of the spec, from 1, and `quote` is the text of those with words. sq gives
+    the `id` (q-1, q-2, …). `decides`: other answers lead to other work.
     """
 
     kind: FaultKind
@@ -68,6 +69,16 @@ class SpecFinding:
 def plain(line: str) -> str:
     """Return a line without white space and list signs at its ends, for comparison."""
     return " ".join(line.split()).lstrip("-*+#> ").strip()
+
+
+def quoted(quote: str) -> frozenset[str]:
+    """Return the lines of a quote, for comparison."""
+    return frozenset(filter(None, map(plain, quote.splitlines())))
+
+
+def in_a_line(quote: str) -> str:
+    """Return a quote in one line."""
+    return " / ".join(quote.splitlines())
 
 
 def problems_in(findings: tuple[SpecFinding, ...], spec: str) -> list[str]:

@@ -23,6 +23,7 @@ from state.journal.events import AnalysisProposed, AnalysisRejected, RepositoryA
 from state.journal.events.calls import CallView
 from state.records.plan import Analysis
 from state.records.reviews import ReviewIssue, ReviewReport
+from state.records.spec_check import in_a_line
 from state.roles import Role
 from state.settings.records import Workflow
 from state.settings.retry_limits import RETRY_LIMITS
@@ -88,7 +89,9 @@ async def _prompt(run: Run, files: list[str]) -> str:
         limit=_FILES_SHOWN,
         baseline=at_the_base(run.view),
         spec=numbered(run.started.spec_text),
-        answered=[f"{one.quote} | {one.question} → {one.answer}" for one in given.answers] if given else [],
+        answered=[f"{in_a_line(one.quote)} | {one.question} → {one.answer}" for one in given.answers]
+        if given
+        else [],
     )
 
 

@@ -10,7 +10,7 @@ from orchestrator.run.plan.toml_text import LineNumbers, comment, text_value
 from state.atomic_files import replace_file
 from state.errors import UsageError
 from state.journal.events import AnswersFound
-from state.records.spec_check import Decider, FaultKind, SpecAnswer, plain
+from state.records.spec_check import Decider, FaultKind, SpecAnswer, in_a_line, plain, quoted
 from state.words import listed
 
 _HEAD = """\
@@ -61,14 +61,14 @@ def all_answers(spec: Path) -> list[SpecAnswer]:
 
 
 def found_in(file: Path, given: Iterable[SpecAnswer], spec: str) -> AnswersFound:
-    """Return answers as an event: those whose line the spec has, and the others by their questions."""
+    """Return answers as an event: those whose lines the spec has, and the others by their questions."""
     lines = {plain(line) for line in spec.splitlines()}
     answers, stale = [], []
     for one in given:
-        if plain(one.quote) in lines:
+        if quoted(one.quote) <= lines:
             answers.append(one)
         else:
-            stale.append(f"{one.question} (it quotes: {one.quote})")
+            stale.append(f"{one.question} (it quotes: {in_a_line(one.quote)})")
     return AnswersFound(file=str(file), answers=tuple(answers), stale=tuple(stale))
 
 

@@ -7,7 +7,7 @@ from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quot
 from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records.spec_check import SpecFinding
+from state.records.spec_check import SpecFinding, in_a_line
 
 
 def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
@@ -73,7 +73,7 @@ def finding_lines(finding: SpecFinding) -> list[str]:
     weight = "" if finding.decides else ", any answer will do"
     return [
         f"{finding.id} ({finding.kind}, {finding.place}{weight}): {finding.question}",
-        f"    the spec: {finding.quote}",
+        f"    the spec: {in_a_line(finding.quote)}",
         f"    why: {finding.why}",
         *(f"    {line}" for line in listed_options(finding.options, finding.recommended)),
     ]

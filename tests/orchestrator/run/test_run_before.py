@@ -26,7 +26,7 @@ from language.stopping import newest, stopping_after
 
 from orchestrator.cli.runs.plans import plan_of, refuse_edited
 from orchestrator.cli.runs.request import BeforeWork
-from orchestrator.run.plan.answers import answers_file, write_answers
+from orchestrator.run.plan.answers import all_answers, answers_file, found_in, write_answers
 from orchestrator.run.plan.approval import approve
 from state.errors import JournalError, UsageError
 from state.journal import events as e
@@ -241,11 +241,23 @@ def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_
     assert held == {"q-1": "docs", "q-2": "Welsh", "q-3": "Stop"}
 
 
-@pytest.mark.parametrize("lines", [[2, 3], [1, 2, 3]])
-def test_a_question_is_quoted_by_its_first_line_with_words(rehearse: Rehearse, lines: list[int]) -> None:
-    done = rehearse(asked_run({**COLOUR, "lines": lines}), spec=f"#\n\n{SPEC}", verify=("true",))
+def test_a_question_is_quoted_by_its_lines_with_words_and_settled_only_while_the_spec_has_all_of_them(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    where = tmp_path / "spec.md"
+    pair = {**COLOUR, "lines": [1, 2, 3, 5]}
+    spec = f"#\n\n{SPEC}"
+    done = rehearse(asked_run(pair), spec=spec, verify=("true",))
     [one] = done.of(e.SpecChecked)[0].findings
-    assert one.quote == "# Notes"
+    assert one.quote == "# Notes\nCreate notes.txt with a line of text."
+    assert "the spec: # Notes / Create notes.txt with a line of text." in done.output
+    write_answers(where, [one.answered("Welsh", Decider.PERSON)])
+    again = rehearse(asked_run(pair), spec=spec, verify=("true",))
+    assert decided(again) == []
+    [held] = again.view.plan.before.check.held
+    assert held.given.answer == "Welsh"
+    apart = found_in(answers_file(where), all_answers(where), spec.replace("# Notes", "# Words"))
+    assert (apart.answers, len(apart.stale)) == ((), 1)
 
 
 @pytest.mark.parametrize(
