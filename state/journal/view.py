@@ -5,7 +5,7 @@ Only `state.journal.fold` fills them. All decisions and all displays read from h
 
 from dataclasses import dataclass, field
 
-from state.journal.events.before import HeldAnswer
+from state.journal.events.before import SpecAnswerView
 from state.journal.events.calls import CallView, SpendDiffered, ToolServersListed
 from state.journal.events.checkout import CheckoutView
 from state.journal.events.evidence import BaselineView, EvidenceView
@@ -31,7 +31,7 @@ from state.words import question_key
 SPEC = "the spec"  # the subject of decisions before the work. No task has such an id
 
 
-def spec_answer(held: HeldAnswer) -> Answer:
+def spec_answer(held: SpecAnswerView) -> Answer:
     """Return an answer about the spec as one to a question."""
     given, finding = held.given, held.finding
     is_option, is_person = bool(finding and given.answer in finding.options), given.by is Decider.PERSON

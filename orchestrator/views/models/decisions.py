@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.words import DECIDERS, local_time
-from state.journal.events.before import HeldAnswer
+from state.journal.events.before import SpecAnswerView
 from state.journal.events.questions import AskView
 from state.journal.view import SPEC, RunView, spec_answer
 from state.records.questions import Answer, Basis, Question, QuestionOption
@@ -62,7 +62,7 @@ def spec_questions(view: RunView) -> tuple[SpecQuestion, ...]:
     return tuple(_spec_question(one, known.get(one), check.seq) for one in check.findings)
 
 
-def _spec_question(finding: SpecFinding, held: HeldAnswer | None, seq: int) -> SpecQuestion:
+def _spec_question(finding: SpecFinding, held: SpecAnswerView | None, seq: int) -> SpecQuestion:
     if held is None:
         return SpecQuestion(finding=finding, answer="", by="", seq=seq)
     by = DECIDERS[held.given.by]

@@ -86,7 +86,7 @@ BeforeEvent = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldAnswer:
+class SpecAnswerView:
     """An answer about the spec that holds, with its place in the journal and its time.
 
     `finding` is the question as the Planner asked it, None if it did not ask that of an answer from a file.
@@ -104,7 +104,7 @@ class SpecCheckView:
 
     findings: tuple[SpecFinding, ...] = ()
     answers: AnswersFound | None = None
-    held: list[HeldAnswer] = field(default_factory=list)
+    held: list[SpecAnswerView] = field(default_factory=list)
     shown: SpecQuestionsShown | None = None
     seq: int = 0
     at: datetime | None = None

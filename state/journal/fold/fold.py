@@ -11,7 +11,7 @@ from typing import assert_never
 
 from state.journal import events as e
 from state.journal.events import Stored
-from state.journal.events.before import HeldAnswer
+from state.journal.events.before import SpecAnswerView
 from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
@@ -99,7 +99,9 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
     match event:
         case e.AnswersFound():
             before.check.answers = event
-            before.check.held = [HeldAnswer(given=one, seq=stored.seq, at=stored.at) for one in event.answers]
+            before.check.held = [
+                SpecAnswerView(given=one, seq=stored.seq, at=stored.at) for one in event.answers
+            ]
             view.context.decisions.extend(f"{one.question} → {one.answer}" for one in event.answers)
         case e.SpecChecked():
             before.check.findings, before.check.seq, before.check.at = event.findings, stored.seq, stored.at
@@ -112,7 +114,7 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
         case e.SpecQuestionDecided():
             finding = next(one for one in before.check.findings if one.id == event.finding_id)
             given = finding.answered(event.answer, event.by)
-            held = HeldAnswer(given=given, seq=stored.seq, at=stored.at, finding=finding)
+            held = SpecAnswerView(given=given, seq=stored.seq, at=stored.at, finding=finding)
             before.check.held.append(held)
             view.context.decisions.append(decision_line(spec_answer(held)))
         case e.PlanGiven():

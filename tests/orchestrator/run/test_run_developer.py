@@ -319,7 +319,7 @@ def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(reh
     )
     done = rehearse(callers, verify=("true",), settings={"questions": "park"})
     assert done.outcome is Outcome.STUCK
-    assert "task risky waits for a person's answer: 'Which colour?'" in done.view.ended.cause
+    assert "task risky waits for a person's answer: Which colour?" in done.view.ended.cause
     assert done.view.tasks["notes"].merged_commit
     assert done.of(e.QuestionsAnswered) == []
 
