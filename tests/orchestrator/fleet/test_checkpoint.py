@@ -8,7 +8,7 @@ import pytest
 from language.fleets import scenario
 from language.played_sq import PLAYED_SQ
 
-from benchmarks.rehearsed import git
+from benchmarks.rehearsed import calls, git, reports
 from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError
 from orchestrator.fleet.restored import restore
 from orchestrator.fleet.transport import files_at, git_line
@@ -27,11 +27,18 @@ def place(tmp_path: Path) -> Workplace:
     root = tmp_path / "first"
     (root / "repository").mkdir(parents=True)
     git(root / "repository", "init", "--quiet", "--initial-branch=main")
-    (root / "repository" / "sq.toml").write_text('verify = ["test -s notes.txt"]\n')
+    (root / "repository" / "sq.toml").write_text('verify = ["test -s notes.txt || test ! -e other.txt"]\n')
     git(root / "repository", "add", "--all")
     git(root / "repository", "commit", "--quiet", "--message", "A project")
     (root / "spec.md").write_text("# Notes\n\nWrite notes.txt.\n")
-    (root / "scenario.yaml").write_bytes(scenario(content="A long note: q7Xw9ZkLm3Tv5Rb8"))
+    done = reports("task_complete", summary="Done.", tests="All pass.")
+    writes = [
+        calls("Write", file_path="{workspace}/other.txt", content="No note.\n"),
+        done,  # is refused, so that the journal names a tree that no commit holds
+        calls("Write", file_path="{workspace}/notes.txt", content="A long note: q7Xw9ZkLm3Tv5Rb8\n"),
+        done,
+    ]
+    (root / "scenario.yaml").write_bytes(scenario(**{"worker/notes/*": writes}))
     options = ("--no-merge", "--effort", "low", "--state-dir", str(root / "state"), "--quiet", "--plain")
     subprocess.run(
         [
