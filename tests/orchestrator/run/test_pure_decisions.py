@@ -17,9 +17,10 @@ from state.journal.events.tasks import AttemptView, TaskView
 from state.records.commands import CommandRun
 from state.records.plan import Task
 from state.records.reviews import ReviewIssue
-from state.records.spec_check import FaultKind, SpecFinding
+from state.records.spec_check import Decider, FaultKind, SpecAnswer, SpecFinding
 from state.settings.presets import effort_named
 from state.settings.retry_limits import RETRY_LIMITS
+from state.words import matched
 
 # --- what a line of a person means -----------------------------------------------------------------------
 
@@ -49,6 +50,18 @@ def test_two_numbers_are_never_words_so_a_question_that_is_not_open_is_not_answe
     said = meant(line, [asked])
     assert (said if isinstance(said, str) else said.answer) == (answer or said)
     assert isinstance(said, str) is (answer is None)
+
+
+def test_each_answer_about_a_line_settles_one_question_and_each_question_has_one_answer():
+    def asks(question):
+        return SpecAnswer(
+            kind=FaultKind.TWO_MEANINGS, quote="- A text.", question=question, answer="", by=Decider.PERSON
+        )
+
+    language, size, which = asks("Which language is it?"), asks("Which size has it?"), asks("Which language?")
+    assert matched([language], [size, which]) == [None, language]
+    assert matched([size, language], [which]) == [language]
+    assert matched([language], [replace(which, quote="Else.")]) == [None]
 
 
 # --- whose issue it is ----------------------------------------------------------------------------------

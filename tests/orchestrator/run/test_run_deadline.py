@@ -122,6 +122,7 @@ def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
     assert {stored.event.task_id for stored in begun if stored.seq > landing.seq} <= {"short"}
     [review] = [stored for stored in begun if stored.event.role is Role.REVIEWER]
     assert review.seq < landing.seq, "the review was to be under way when landing begins"
+    assert done.of(e.CallResumed) == [], "the review was begun anew"
 
 
 @pytest.mark.late
