@@ -32,7 +32,8 @@ import click
 from agents.session.sdks import import_sdks
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
-from orchestrator.cli.runs.compose import _new
+from orchestrator.cli.runs.begin import _new
+from orchestrator.cli.runs.compose import drive
 from orchestrator.cli.runs.request import RunEnvironment
 from state.journal.events import Event, QuestionsAsked, Stored
 from state.journal.store import Journal
@@ -123,7 +124,7 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                 return stored
 
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing))
+            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing), drive)
     if not disturbed:
         sys.exit(f"the Worker asked nothing in {request.folder}; nothing was measured")
     return outcome

@@ -34,8 +34,7 @@ from orchestrator.fleet.transport import (
 from orchestrator.fleet.workplace import CONTENT, Workplace
 from state.errors import GitError, SqError
 from state.journal.fold.fold import fold
-from state.journal.store import JournalReader
-from state.journal.transfer import last_decision
+from state.journal.store import JournalReader, has_begun
 from state.journal.view import RunView
 from state.outcome import EXIT_CODES, Outcome
 from state.settings.sources import REPOSITORY_FILE
@@ -263,7 +262,7 @@ class UnitAttempt:
         """Return how the run stands, or None: it has no event yet, or its journal cannot be read now."""
         folder = self._place.run_folder
         with suppress(SqError, sqlite3.Error):
-            if folder and last_decision(folder):
+            if folder and has_begun(folder):
                 with JournalReader(folder) as journal:
                     return fold(journal.read_for_views())
         return None

@@ -81,7 +81,9 @@ def _names(text: str, path: str) -> bool:
     last = Path(path)
     module = ".".join(last.with_suffix("").parts[-2:])
     words = (last.name, module if "." in module else f"'{module}'")
-    return any(re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text) for word in words)
+    return any(
+        word in text and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text) for word in words
+    )
 
 
 async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state: Path | None = None) -> None:

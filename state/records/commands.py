@@ -103,6 +103,11 @@ class CommandRun:
         """Whether it ran to its end at all. A command that could not start has not answered."""
         return self.exit_code is not None
 
+    @property
+    def passes_no_test(self) -> bool:
+        """Whether it failed, and none of the tests that it names passed."""
+        return bool(self.exit_code and self.count.tests and not self.count.passed)
+
 
 class BaselineStanding(StrEnum):
     """The result of a verification command on the commit that a run starts from."""

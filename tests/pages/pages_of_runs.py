@@ -10,6 +10,20 @@ from state.settings.records import Model
 
 RUN = f"/run/{RUN_ID}"
 LONG = "20260131-150000-long"  # another run, in which nothing needs a person
+REGIONS = (
+    *(
+        "r-head",
+        "r-needs",
+        "r-words",
+        "r-asked",
+        "r-criteria",
+        "r-tasks",
+        "r-look",
+        "r-commands",
+        "r-findings",
+    ),
+    *("r-time", "r-cost", "r-feed"),
+)
 PAGES = (
     "/",
     RUN,

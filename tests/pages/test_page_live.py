@@ -15,7 +15,7 @@ from dash_served import dash_on
 from language.hostile_texts import FRAGMENTS
 from language.large_runs import RUN_ID, many_events, twelve_tasks, write
 from language.large_runs import _rows as rows_of
-from pages_of_runs import PAGES, RUN, hostile_run
+from pages_of_runs import PAGES, REGIONS, RUN, hostile_run
 from playwright.sync_api import expect
 
 from orchestrator.git.pinned import record_git
@@ -25,20 +25,6 @@ from state.journal.store import Journal, journal_file
 from state.records.calls import Message, MessageKind
 
 pytestmark = pytest.mark.browser
-REGIONS = (
-    *(
-        "r-head",
-        "r-needs",
-        "r-words",
-        "r-asked",
-        "r-criteria",
-        "r-tasks",
-        "r-look",
-        "r-commands",
-        "r-findings",
-    ),
-    *("r-time", "r-cost", "r-feed"),
-)
 
 
 @pytest.fixture

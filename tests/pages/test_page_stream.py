@@ -8,25 +8,10 @@ from contextlib import contextmanager
 import pytest
 from dash_served import request, signed_in
 from language.large_runs import RUN_ID
+from pages_of_runs import REGIONS, RUN
 
 from state.journal import events as e
 from state.journal.store import Journal
-
-RUN = f"/run/{RUN_ID}"
-ALL = [
-    *(
-        "r-head",
-        "r-needs",
-        "r-words",
-        "r-asked",
-        "r-criteria",
-        "r-tasks",
-        "r-look",
-        "r-commands",
-        "r-findings",
-    ),
-    *("r-time", "r-cost", "r-feed"),
-]
 
 
 class Stream:
@@ -83,7 +68,7 @@ def test_the_first_event_is_the_whole_page_whatever_the_client_saw_before(dash, 
         sign = stream.next("sign")
         assert abs(int(sign["data"]) / 1000 - time.time()) < 60
         first = stream.next()
-        assert regions_in(first) == ALL
+        assert regions_in(first) == list(REGIONS)
         assert int(first["id"]) > 300
         assert int(first["retry"]) > 0
 

@@ -197,7 +197,8 @@ def _asked(here: Path, *words: str) -> str:
 def _texts(spec: str, environ: Mapping[str, str]) -> list[tuple[str, bytes]]:
     """Return the specs that an argument names, each as its title and its text.
 
-    `environ`: what the process keeps of it. Whoever reads an issue takes the token out, which git needs too.
+    Reading an issue takes the token out of the process's environment. git needs it too, so it is
+    put back from `environ`, what the process began with.
 
     Raises:
         UsageError: it cannot be read.

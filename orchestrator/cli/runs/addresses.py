@@ -69,3 +69,13 @@ def _headers_problem(telemetry: Telemetry, environ: Mapping[str, str]) -> str:
     if not value:
         return f"telemetry.headers: {name} is not set. Set it to name=value, or remove the key"
     return "" if read_headers(value) else f"telemetry.headers: {name} needs the form name=value,name=value"
+
+
+def notes_on(outward: Integrations) -> list[str]:
+    """Return a line for each target of notices, and one for the collector: they lie outside any sandbox."""
+    lines = [
+        f"notices ({', '.join(one.on)}) are sent by " + (f"`{one.command}`" if one.command else one.url)
+        for one in outward.notify
+    ]
+    telemetry = outward.telemetry.traces_url
+    return [*lines, *([f"spans are sent to {telemetry}"] if telemetry else [])]

@@ -24,6 +24,7 @@ from agents.process.sandbox.needs import GatewaySocket, Outside
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.notes import has_other_proxy
+from orchestrator.cli.runs.request import SCENARIO
 from orchestrator.project.readiness.registries import Registries, registries_of
 from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
@@ -31,7 +32,6 @@ from state.settings.integrations import Telemetry
 from state.settings.kinds import REGISTRIES
 from state.settings.records import SandboxSettings, Settings
 
-SCENARIO = "scenario.yaml"
 LEDGER = "rehearsal.jsonl"
 G = TypeVar("G", Gateway, ForwardGateway)
 

@@ -1,16 +1,18 @@
-"""The plan of a run as a file for a person: written at its end, never over an edit."""
+"""Plans as files: one that a person gives to a run, and that of a run, never written over an edit."""
 
 from pathlib import Path
 from shlex import quote
 
-from orchestrator.run.plan.answers import found_in
-from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text
+from orchestrator.run.plan.answers import answers_beside, found_in
+from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text, read_plan
 from orchestrator.views.words import forecast_lines
 from state.atomic_files import replace_file
 from state.errors import UsageError
+from state.journal.events import AnswersFound, Event, PlanGiven
 from state.journal.view import RunView
 from state.records.plan import Plan
 from state.records.spec_check import SpecAnswer
+from state.words import matched
 
 
 def refuse_edited(file: Path) -> None:
@@ -91,3 +93,31 @@ def decisions_in(view: RunView) -> tuple[SpecAnswer, ...]:
     spec = view.started.spec_text if view.started else ""
     given = (one.given for one in view.plan.before.check.held if one.given.quote)
     return found_in(Path(), given, spec).answers
+
+
+def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
+    """Return the first events of a run: the answers beside its spec and in a plan, and the plan.
+
+    Raises:
+        UsageError: one of these files cannot be used.
+    """
+    answers = answers_beside(spec, text)
+    if plan is None:
+        return [answers] if answers else []
+    contents = read_plan(plan, text)
+    decided = found_in(plan, contents.decisions, text)
+    if answers:  # what a person wrote beside the spec wins over what an older plan was made with
+        pairs = zip(decided.answers, matched(answers.answers, decided.answers), strict=True)
+        others = tuple(one for one, beside in pairs if beside is None)
+        stale = tuple(dict.fromkeys((*answers.stale, *decided.stale)))
+        files = f"{answers.file} and {plan}" if others else answers.file
+        decided = AnswersFound(file=files, answers=(*answers.answers, *others), stale=stale)
+    given = PlanGiven(
+        file=str(plan),
+        tasks=contents.plan.tasks,
+        criteria=contents.plan.criteria,
+        tests_that_change=contents.plan.tests_that_change,
+        reviewed=contents.reviewed,
+        suggestions=contents.suggestions,
+    )
+    return [*([decided] if decided.answers or decided.stale else []), given]

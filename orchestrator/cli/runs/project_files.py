@@ -1,5 +1,6 @@
-"""What a run takes from files of its base: instructions and MCP servers for agents, files for worktrees."""
+"""What agents have of files: instructions and MCP servers of the base, files for worktrees, other folders."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,3 +66,36 @@ async def with_included(
     if settings.worktrees:
         await refuse_not_ignored(repository, settings.worktree_include, state=state)
     return settings
+
+
+def context_folders(
+    given: Iterable[str], folder: Path, repository: Path, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the folders of `--context`, absolute and without links.
+
+    Args:
+        given: as they were typed, relative to `folder`, or to the repository if nothing is there.
+        folder: where sq was called.
+        repository: the run's.
+        environ: of sq, for the home.
+
+    Raises:
+        UsageError: one is missing, or would show what agents may not see. It says what to name instead.
+    """
+    home = Path(environ.get("HOME") or Path.home()).resolve()
+    found = []
+    for one in given:
+        path = (folder / Path(one).expanduser()).resolve()
+        path = path if path.exists() else (repository / Path(one).expanduser()).resolve()
+        if not path.is_dir():
+            raise UsageError(f"--context {one}: there is no such folder. Name one that agents may read")
+        if path.is_relative_to(repository.resolve()):
+            raise UsageError(f"--context {one}: it is inside the repository, which agents see anyway")
+        if repository.resolve().is_relative_to(path):
+            raise UsageError(f"--context {one}: it holds the repository itself. Name a folder beside it")
+        if home.is_relative_to(path):
+            raise UsageError(
+                f"--context {one}: it holds your home folder, with your keys. Name one checkout in it"
+            )
+        found.append(str(path))
+    return tuple(dict.fromkeys(found))

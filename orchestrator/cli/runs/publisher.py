@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents.concurrency import task_group
-from orchestrator.cli.runs.addresses import check_addresses
 from orchestrator.cli.runs.request import RunEnvironment
 from orchestrator.cli.version import sq_version
 from orchestrator.notices.due import due, end_title
@@ -23,26 +22,6 @@ from state.journal.view import RunView
 from state.settings.integrations import Integrations, Telemetry
 
 _CLAIMS = "notices"  # in a run's folder
-
-
-def hold_back(outward: Integrations, surroundings: RunEnvironment) -> RunEnvironment:
-    """Return the surroundings without the variables that hold addresses and headers, and their values apart.
-
-    Raises:
-        UsageError: notices could not be sent, or spans not exported.
-    """
-    check_addresses(outward, surroundings.environ)
-    return surroundings.holding_back(outward.variables)
-
-
-def notes_on(outward: Integrations) -> list[str]:
-    """Return a line for each target of notices, and one for the collector: they lie outside any sandbox."""
-    lines = [
-        f"notices ({', '.join(one.on)}) are sent by " + (f"`{one.command}`" if one.command else one.url)
-        for one in outward.notify
-    ]
-    telemetry = outward.telemetry.traces_url
-    return [*lines, *([f"spans are sent to {telemetry}"] if telemetry else [])]
 
 
 class Publisher:

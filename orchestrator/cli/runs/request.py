@@ -42,6 +42,7 @@ from state.settings.records import Effort, Model, Sandbox, Settings, split_effor
 from state.settings.sources import Flags
 
 OpenJournal = Callable[..., Journal]
+SCENARIO = "scenario.yaml"  # that of a rehearsal, in the folder of its run
 
 
 class EndReport(Protocol):

@@ -226,7 +226,7 @@ def _note(run: Run, check: BaselineCheck) -> str:
 
 def _note_of_tests(run: Run, check: BaselineCheck) -> str:
     done = check.run
-    if check.standing is not BaselineStanding.FAILS or not done.count.tests or done.count.passed:
+    if check.standing is not BaselineStanding.FAILS or not done.passes_no_test:
         return ""
     return f"`{done.command}` fails before any change, and no test passes ({cause_of(done)}){_remedy(run)}"
 

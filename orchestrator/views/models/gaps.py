@@ -72,7 +72,7 @@ def proofs(view: RunView) -> Iterator[Point]:
                 ),
                 seq=view.baseline.seq,
             )
-        elif check.run.exit_code and check.run.count.tests and not check.run.count.passed:
+        elif check.run.passes_no_test:
             yield Point(
                 Urgency.UNPROVEN,
                 "no test passed before",

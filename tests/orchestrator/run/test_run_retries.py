@@ -25,7 +25,7 @@ from language.scripted import (
 )
 from language.scripted import call as tool
 
-from orchestrator.cli.runs.connected import SCENARIO
+from orchestrator.cli.runs.request import SCENARIO
 from orchestrator.run.asking.retries import persistently, until
 from state.journal import events as e
 from state.journal.events import CallRetried, CallStarted, RunStarted

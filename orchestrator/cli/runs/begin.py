@@ -1,0 +1,311 @@
+"""A run begun or gone on with: from the command line to its first events, and what is checked before.
+
+The SDK of agents is imported here, before the run exists, since its import takes long and would block every
+coroutine.
+"""
+
+import gc
+import shutil
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from agents.access import Credentials
+from agents.gateway.scenario import load_scenario
+from agents.login import login_words
+from agents.process.sandbox.choice import Choice
+from agents.session.claude_code import check_cli, find_cli
+from agents.session.permissions import rule_names
+from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
+from orchestrator.cli.runs.addresses import check_addresses, notes_on
+from orchestrator.cli.runs.history import basis_of
+from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
+from orchestrator.cli.runs.plans import prepare
+from orchestrator.cli.runs.project_files import context_folders, refuse_servers, with_included
+from orchestrator.cli.runs.request import (
+    SCENARIO,
+    BeforeWork,
+    GoOn,
+    RunEnvironment,
+    RunRequest,
+    choose,
+    deadline_of,
+    models_now,
+    read_spec,
+)
+from orchestrator.cli.version import sq_version
+from orchestrator.git.command import git_version
+from orchestrator.git.pinned import record_git
+from orchestrator.git.pinned_config import TrustedGit
+from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
+from orchestrator.run.plan.answers import answers_file
+from orchestrator.run.plan.forecast import forecast
+from orchestrator.run.record import settings_of
+from orchestrator.views.words import local_time
+from state.errors import UsageError
+from state.journal.events import Event, ForecastMade, RunResumed, RunStarted
+from state.journal.fold.fold import fold
+from state.journal.store import JournalReader
+from state.outcome import Outcome
+from state.paths import StateFolder, worktree_root
+from state.settings.config import ResolvedConfig, load_config
+from state.settings.integrations import Integrations
+from state.settings.records import Confinement, OnQuestion, Sandbox, Settings, Workflow
+from state.settings.sources import REPOSITORY_FILE
+
+Drive = Callable[..., Awaitable[Outcome]]  # as orchestrator.cli.runs.compose.drive
+Loading = Future[None] | None
+
+
+def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -> Outcome:
+    """Start a run, have `drive` work on it, and return its outcome.
+
+    Raises:
+        UsageError: the request cannot be fulfilled, and nothing was started.
+    """
+    spec_text = read_spec(request.spec)
+    if request.rehearse:
+        load_scenario(request.rehearse)
+    check_cli(find_cli(), surroundings.environ)
+    if git_version() is None:
+        raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
+    check_sdk(API_SDK)
+    with ThreadPoolExecutor(1) as beside:  # git answers the first questions meanwhile
+        loading = beside.submit(import_sdks, AGENT_SDK)
+        try:
+            return anyio.run(_new, request, spec_text, surroundings, drive, loading)
+        except UsageError:
+            loading.result()  # that it cannot be imported is said first
+            raise
+
+
+def go_on_with(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, drive: Drive) -> Outcome:
+    """Have `drive` go on with a run from its journal, and return its outcome.
+
+    Raises:
+        UsageError: it is being worked on, or its repository is gone.
+    """
+    check_cli(find_cli(), surroundings.environ)
+    _import_sdk()
+    _collect_again()
+    return anyio.run(_again, run_folder, surroundings, go_on, drive)
+
+
+def _import_sdk() -> None:
+    """Import the SDK of agents. That of the API is imported when it is asked, and has to be there."""
+    check_sdk(API_SDK)
+    import_sdks(AGENT_SDK)
+
+
+def _collect_again() -> None:
+    """Let Python collect garbage, which is off while `sq` imports, but pass over the imports."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+async def _new(
+    request: RunRequest, spec_text: str, surroundings: RunEnvironment, drive: Drive, loading: Loading = None
+) -> Outcome:
+    repository = await find_repository(request.folder)
+    config, settings, surroundings = _settings(request, repository.root, surroundings)
+    state = StateFolder(request.state_dir or repository.root / ".sq")
+    not_dirt = paths_of_sq(request.spec, state.root, repository.root, request.rehearse, request.before.plan)
+    prepared = prepare(request.spec, spec_text, request.before.plan)
+    base = await _base(request, repository, settings, not_dirt)
+    instructed_at = (request.origin.instructed_at if request.origin else "") or base
+    settings = await with_included(config, settings, repository.root, instructed_at, state.root)
+    credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
+    choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
+    await refuse_servers(settings, choice, repository.root, instructed_at)
+    exposed = surroundings.how_exposed(settings, credentials, choice)
+    registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
+    if loading:
+        await anyio.to_thread.run_sync(loading.result)
+    _collect_again()
+    run_id, run_folder = state.new_run()
+    surroundings.begun(run_folder)
+    trusted = await _git_before(repository, run_folder, settings)
+    started = RunStarted(
+        run_id=run_id,
+        spec_name=str(request.spec),
+        spec_text=spec_text,
+        repository=str(repository.root),
+        worktrees=str(trusted.worktrees or ""),
+        base_commit=base,
+        base_branch=repository.branch,
+        effort=settings.effort.name,
+        verify=settings.verify,
+        rehearsal=str(request.rehearse) if request.rehearse else None,
+        credentials=credentials,
+        sq_version=sq_version(),
+        notes=(
+            *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
+            *sandbox_lines(settings, choice, registries, surroundings.environ),
+            *_notes_on_others(settings, credentials, surroundings),
+            *filter(None, [exposed, *request.notes]),
+        ),
+        settings=settings,
+        edit_dirty=request.edit_dirty,
+        confined=_confined(surroundings, choice, exposed, registries),
+    )
+    redact = surroundings.redactor_for(repository.root)
+    with surroundings.open_journal(run_folder, redact=redact) as journal:
+        journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
+        return await drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+
+
+def _first_events(
+    request: RunRequest, started: RunStarted, settings: Settings, run_folder: Path, prepared: list[Event]
+) -> list[Event]:
+    """Keep the scenario of a rehearsal. Return the events that follow the start at once."""
+    if request.rehearse:
+        shutil.copyfile(request.rehearse, run_folder / SCENARIO)
+    made = ForecastMade(forecast=forecast(basis_of(started, run_folder), settings))
+    return [*([request.origin] if request.origin else []), *prepared, made]
+
+
+def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+    """Return lines on targets of notices, the deadline, and how long a login lasts if sessions use it."""
+    lines = notes_on(settings.outward)
+    if settings.limits.deadline:
+        lines.append(f"the deadline is {local_time(datetime.fromisoformat(settings.limits.deadline))}")
+    if credentials is Credentials.CLI_LOGIN:
+        lines.append(login_words(surroundings.environ, datetime.now(UTC)))
+    return lines
+
+
+async def _base(request: RunRequest, repository: Repository, settings: Settings, not_dirt: list[Path]) -> str:
+    """Return the commit that the run begins at.
+
+    Raises:
+        UsageError: the checkout has changes that the run may not meet.
+    """
+    if request.edit_dirty and settings.worktrees:
+        raise UsageError(
+            "--edit-dirty is about the checkout, and this run works in worktrees: add --no-worktrees"
+        )
+    allow_dirty = request.allow_dirty or request.edit_dirty
+    if not (settings.worktrees or allow_dirty):
+        await refuse_dirt(repository, not_dirt=not_dirt)
+    return await base_commit(repository, not_dirt=[repository.root] if allow_dirty else not_dirt)
+
+
+def _confined(
+    surroundings: RunEnvironment, choice: Choice, exposed: str, registries: tuple[str, ...]
+) -> Confinement:
+    return Confinement(
+        containment=surroundings.containment,
+        sandbox=choice.held,
+        key_exposed=exposed,
+        registries=registries,
+    )
+
+
+def _settings(
+    request: RunRequest, repository: Path, surroundings: RunEnvironment
+) -> tuple[ResolvedConfig, Settings, RunEnvironment]:
+    """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
+    where = request.configured_in or repository
+    config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
+    before, limits = request.before, config.settings.limits
+    settings = replace(
+        config.settings,
+        dry_run=request.dry_run or before.plan_to is not None,
+        check_only=before.check_only,
+        approve=before.approve,
+        plan_to=str(before.plan_to or ""),
+        context=context_folders(config.settings.context, request.folder, repository, surroundings.environ),
+        limits=replace(limits, deadline=deadline_of(limits.deadline, request.flags.get("deadline"))),
+    )
+    _refuse_excluding(before, settings)
+    return config, settings, _hold_back(settings.outward, surroundings)
+
+
+async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:
+    """Return git's folders and settings from before any agent of the run works."""
+    await ignore_locally(repository, run_folder.parents[1])
+    worktrees = worktree_root(repository.root, run_folder.name) if settings.worktrees else None
+    return await record_git(repository.root, run_folder, worktrees)
+
+
+async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, drive: Drive) -> Outcome:
+    with JournalReader(run_folder) as reader:
+        known = fold(reader.read())
+    if known.settings:
+        surroundings = _hold_back(known.settings.outward, surroundings)
+    redact = surroundings.redactor_for(Path(known.started.repository) if known.started else run_folder)
+    with surroundings.open_journal(run_folder, redact=redact) as journal:
+        view = fold(journal.read())
+        if view.started is None:
+            raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
+        if not Path(view.started.repository).is_dir():
+            raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
+        mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
+        settings = view.settings or settings_of(view.started)
+        credentials = Credentials(view.started.credentials)
+        choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
+        instructed_at = view.plan.origin.instructed_at or view.started.base_commit
+        await refuse_servers(settings, choice, Path(view.started.repository), instructed_at, mode)
+        resumed = RunResumed(
+            confined=_confined(
+                surroundings,
+                choice,
+                surroundings.how_exposed(settings, credentials, choice),
+                view.started.confined.registries,
+            ),
+            sandbox_mode=mode,
+            budget_usd=go_on.budget_usd,
+            max_iterations=go_on.max_iterations,
+            retry=go_on.retry,
+            kept=go_on.kept,
+            verify=go_on.verify or None,
+            models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
+            questions=OnQuestion(go_on.questions) if go_on.questions else None,
+            deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
+        )
+        journal.append(resumed)
+        surroundings.begun(run_folder)
+        shown_from = view.clock.last_seq
+        return await drive(
+            journal, view.started, run_folder, surroundings, choice, redact, shown_from=shown_from
+        )
+
+
+def paths_of_sq(
+    spec: Path, state_root: Path, repository: Path, rehearsal: Path | None, plan_file: Path | None
+) -> list[Path]:
+    """The paths that may be uncommitted in the checkout: sq's own, and those that instruct sq."""
+    own = [spec, answers_file(spec), state_root, repository / REPOSITORY_FILE]
+    return [*own, *filter(None, [rehearsal, plan_file])]
+
+
+def _refuse_excluding(before: BeforeWork, settings: Settings) -> None:
+    """Raise `UsageError` for requests that exclude each other.
+
+    Raises:
+        UsageError: it says which, and what to do.
+    """
+    if before.plan and settings.workflow is not Workflow.ORCHESTRATED:
+        raise UsageError(f"--plan needs the workflow orchestrated, and this one is {settings.workflow}")
+    if before.check_only and settings.workflow is not Workflow.ORCHESTRATED:
+        raise UsageError(
+            f"sq check asks the Planner, and the workflow {settings.workflow} has none: set orchestrated"
+        )
+    if before.approve and settings.dry_run:
+        raise UsageError("--approve waits before the work, and this run ends with its plan: leave one out")
+
+
+def _hold_back(outward: Integrations, surroundings: RunEnvironment) -> RunEnvironment:
+    """Return the surroundings without the variables that hold addresses and headers, and their values apart.
+
+    Raises:
+        UsageError: notices could not be sent, or spans not exported.
+    """
+    check_addresses(outward, surroundings.environ)
+    return surroundings.holding_back(outward.variables)
