@@ -10,7 +10,6 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from agents.access import Connection
 from agents.backend import Platform
@@ -70,8 +69,6 @@ from state.outcome import Outcome
 from state.paths import remove_scratch_folder
 from state.redaction.redactor import Redact
 from state.settings.records import Settings
-
-log = structlog.get_logger(__name__)
 
 _FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
