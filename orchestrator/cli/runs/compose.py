@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+import prompts
 from agents.access import Connection
 from agents.backend import Platform
 from agents.concurrency import task_group
@@ -164,10 +165,11 @@ class _ViewAtEnd:
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load what the first request need not wait for: the steps of tasks, the API's SDK, what reports need.
+    """Load the engine of prompts now, later the steps of tasks, the API's SDK, and what reports need.
 
     A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
+    await anyio.to_thread.run_sync(prompts.load, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
     await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
     if not started.rehearsal:
