@@ -7,8 +7,7 @@ from typing import Any, get_type_hints
 import msgspec
 import sqlalchemy as sa
 
-from orchestrator.fleet.port import Engine
-from orchestrator.fleet.records import UNDER_WAY, Progress
+from orchestrator.fleet.records import UNDER_WAY, Engine, Progress
 
 _META = sa.MetaData()
 _KINDS = {str: sa.Text, int: sa.BigInteger, float: sa.Float}
