@@ -69,8 +69,12 @@ def command(
 
 def _clean_sessions(*, as_json: bool) -> int:
     """Remove the folders of this project's sessions without a write for 30 days."""
-    from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
-    from orchestrator.gates.session_state.sessions import old_sessions, remove_sessions
+    from orchestrator.gates.session_state.diagnostics import (
+        SteeringSettings,
+        old_sessions,
+        remove_sessions,
+        sessions_folder,
+    )
 
     old = old_sessions(sessions_folder(Path.cwd(), SteeringSettings.of(os.environ)), datetime.now(UTC))
     done = list(remove_sessions(old))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.hosting.handing_over import Offer, PullRequestState
-    from orchestrator.hosting.token import AccessToken
+    from orchestrator.hosting.remote import AccessToken
     from orchestrator.views.report.contents import ReportContents
 
 
@@ -81,11 +81,9 @@ async def hand_over_run(
     """
     from orchestrator.cli.version import sq_version
     from orchestrator.hosting.github import GitHub
-    from orchestrator.hosting.handing_over import hand_over
-    from orchestrator.hosting.pushing import push
-    from orchestrator.hosting.remote import api_address, find_remote
+    from orchestrator.hosting.handing_over import hand_over, push
+    from orchestrator.hosting.remote import api_address, find_remote, take_token
     from orchestrator.hosting.service import Service
-    from orchestrator.hosting.token import take_token
     from orchestrator.views.report.reading import repository_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader

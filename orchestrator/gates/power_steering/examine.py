@@ -11,9 +11,8 @@ from pathlib import PurePosixPath
 
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, PromptKind, SessionType
-from orchestrator.gates.power_steering.evidence import SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.examination import Examination, Judge, decide
-from orchestrator.gates.power_steering.facts.facts import Edit
+from orchestrator.gates.power_steering.facts import Edit, SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.judging import Cut, SessionLook, judge_all, room_for
 from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults

@@ -19,6 +19,7 @@ from orchestrator.gates.session_state.diagnostics import (
     SteeringSettings,
     safe_name,
     steering_folder,
+    time_of,
     utc_text,
 )
 from orchestrator.gates.session_state.records import (
@@ -27,7 +28,6 @@ from orchestrator.gates.session_state.records import (
     SteeringState,
     invalid_reason,
     parsed,
-    time_of,
 )
 from state.atomic_files import (
     LOCK_WAIT_S,

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from orchestrator.gates.power_steering.evidence import SessionEvidence
+from orchestrator.gates.power_steering.facts import SessionEvidence
 
 T = TypeVar("T")
 

@@ -10,10 +10,8 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests
-from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
-from orchestrator.gates.power_steering.facts.work import is_script
+from orchestrator.gates.power_steering.changes_made import is_script
+from orchestrator.gates.power_steering.facts import Command, Edit, RunOutcome, SessionEvidence
 from orchestrator.gates.power_steering.rules.found import (
     RuleOutcome,
     met,
@@ -22,6 +20,7 @@ from orchestrator.gates.power_steering.rules.found import (
     unmet,
     words_in,
 )
+from orchestrator.gates.power_steering.session_facts import is_test_run, may_run_tests
 from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
 

@@ -17,7 +17,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.atomic_files import read_small
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.facts.facts import Todo
+    from orchestrator.gates.power_steering.facts import Todo
 
 _SHOWN = 5
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
@@ -52,7 +52,7 @@ def _now(stop: Stop) -> "list[Todo]":
 
 
 def _tasks(stop: Stop) -> "list[Todo]":
-    from orchestrator.gates.power_steering.facts.facts import Todo
+    from orchestrator.gates.power_steering.facts import Todo
 
     folder = _task_folder(stop)
     found = []
@@ -76,7 +76,7 @@ def _task_folder(stop: Stop) -> Path | None:
 
 def _taken_off(stop: Stop) -> list[str]:
     """The items that were open at a hook's first feedback since the user's last prompt, and are gone now."""
-    from orchestrator.gates.power_steering.facts.work import todos_of
+    from orchestrator.gates.power_steering.changes_made import todos_of
 
     turns = stop.session.transcript.turns if stop.session.transcript else ()
     since = max((goal.turn for goal in stop.session.facts.goals), default=0)

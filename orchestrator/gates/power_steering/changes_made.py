@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agents.transcript.records import SHELL_TOOLS, ToolCall, listed, mapping, string
-from orchestrator.gates.power_steering.facts.facts import Edit, Todo
+from orchestrator.gates.power_steering.facts import Edit, Todo
 from orchestrator.project.shell import Heredoc, Simple, heredocs, simple_commands
 
 _DOCUMENTS = frozenset(

@@ -26,7 +26,7 @@ import anyio.lowlevel
 
 from agents.process.containment import Containment, detect_containment
 from agents.process.tree import run_command
-from orchestrator.gates.promises.promise import (
+from orchestrator.gates.promises import (
     CriterionCheck,
     Promise,
     PromiseCriterion,
