@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError
 from orchestrator.hosting.remote import Hosted
-from orchestrator.hosting.service import Service
+from orchestrator.hosting.service import HostingError, Service, ServiceReply, UnsureError
 
 _WRITERS = {"admin", "maintain", "write"}
 _FAILED_CHECKS = {"failure", "timed_out", "action_required", "startup_failure"}

@@ -1,21 +1,109 @@
-"""Requests to a hosting service: sent with a token to one host, repeated where that is safe, and bounded."""
+"""Requests to a hosting service: sent with a token to one host, repeated where that is safe, and bounded.
+
+A refusal is a sentence that says what to do. Its rows are data: `refusals.yaml`.
+"""
 
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import anyio
+import msgspec
 
-from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError, refusal
-from orchestrator.hosting.token import AccessToken
+from orchestrator.hosting.remote import AccessToken
+from state.errors import SqError
+from state.hidden import visible
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
+
+
+_WORDS_KEPT = 300
+
+
+class HostingError(SqError):
+    """The service did not do what was asked. `status` is 0 if it gave no answer."""
+
+    def __init__(self, message: str, *, status: int = 0, said: str = "") -> None:
+        super().__init__(message)
+        self.status, self.said = status, said
+
+
+class UnsureError(HostingError):
+    """Whether the service did what was asked is unknown: it has to be looked at before it is asked again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceReply:
+    """An answer of the service. `body` is parsed JSON, or a text."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+
+    @property
+    def said(self) -> str:
+        """Return the service's own words in one line, cut."""
+        if not isinstance(self.body, dict):
+            return visible(str(self.body or ""))[:_WORDS_KEPT]
+        errors = self.body.get("errors")
+        each = [
+            one.get("message")
+            or " ".join(str(one.get(key, "")) for key in ("resource", "field", "code")).strip()
+            if isinstance(one, dict)
+            else str(one)
+            for one in (errors if isinstance(errors, list) else [])
+        ]
+        return visible("; ".join([str(self.body.get("message") or ""), *each]).strip("; "))[:_WORDS_KEPT]
+
+
+class _Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of `refusals.yaml`: a pattern of words with what it means, for a status of the service."""
+
+    service: tuple[tuple[int, str, str], ...]
+    push: tuple[tuple[str, str], ...]
+
+
+@cache
+def refusal_rows() -> _Refusals:
+    """Return the rows by which refusals are explained."""
+    import yaml
+
+    return msgspec.convert(
+        yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text("utf-8")), _Refusals
+    )
+
+
+def meaning_of(said: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Return what the first of these rows says that fits the words of a refusal, or ""."""
+    return next((then for pattern, then in rows if re.search(pattern, said, re.IGNORECASE)), "")
+
+
+def refusal(answer: ServiceReply, asked: str) -> HostingError:
+    """Return the error for an answer that is no success. `asked` says what sq wanted, as `to open …`."""
+    said = f' It says: "{answer.said}".' if answer.said else ""
+    if answer.status >= 500:  # noqa: PLR2004  an error of the service
+        text = f"the service failed when sq wanted {asked} (status {answer.status}).{said} Try again later"
+        return HostingError(text, status=answer.status, said=answer.said)
+    rows = [row for row in refusal_rows().service if row[0] == answer.status]
+    what = meaning_of(answer.said, [row[1:] for row in rows]) or "the answer is one that sq does not know"
+    wanted = answer.headers.get("x-accepted-github-permissions") or answer.headers.get(
+        "x-accepted-oauth-scopes"
+    )
+    what = what.replace("{scopes}", f" ({visible(wanted)})" if wanted else "")
+    return HostingError(
+        f"sq wanted {asked}, and the service refused (status {answer.status}): {what}.{said}",
+        status=answer.status,
+        said=answer.said,
+    )
+
 
 _TRIES, _FIRST_WAIT_S, _LONGEST_WAIT_S = 4, 0.5, 60.0
 _REDIRECTS = 3
