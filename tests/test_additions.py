@@ -124,7 +124,7 @@ SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetc
 TRY_SPUD = """
 import json
 from pathlib import Path
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.detection import detect
 from orchestrator.project.readiness.plan import plan_of
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.selection import only_these

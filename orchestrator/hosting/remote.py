@@ -1,4 +1,4 @@
-"""Which repository on which service a checkout belongs to, the names of issues, and the right to act there."""
+"""Which repository on which service a checkout belongs to, names of issues, and the right to act there."""
 
 import os
 import re

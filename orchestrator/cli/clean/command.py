@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.cli.clean.cleanable import Candidate
-    from orchestrator.git.cleanup.cleaning import Cleaned
+    from orchestrator.git.cleaning import Cleaned
     from orchestrator.views.cleaned import RunCleaned
     from state.paths import StateFolder
 
@@ -151,7 +151,7 @@ async def _clean_if_over(
 
 async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
     from orchestrator.cli.clean.cleanable import CleanState
-    from orchestrator.git.cleanup.cleaning import remove_holdings, remove_worktree_root, what_would_stay
+    from orchestrator.git.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from orchestrator.views.cleaned import RunCleaned
     from state.errors import GitError, RunActiveError
 

@@ -31,8 +31,7 @@ from orchestrator.gates.power_steering.facts import (
     RunOutcome,
 )
 from orchestrator.project.files import is_test_file
-from orchestrator.project.runners.general import general_count
-from orchestrator.project.runners.listings import numbers_of, plain
+from orchestrator.project.runners.listings import general_count, numbers_of, plain
 from orchestrator.project.runners.recognise import RUN_INSIDE, recognised
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import NOT_STARTED, Simple, simple_commands

@@ -19,9 +19,14 @@ from orchestrator.git.users.backup import (
     Backup,
     Kept,
     KeptRepository,
+    PathKind,
+    blob_of,
     head_of_repository,
+    held_at,
     index_file,
+    look_at,
     staged_commit,
+    tree_of_files,
 )
 from orchestrator.git.users.files import (
     Change,
@@ -32,7 +37,6 @@ from orchestrator.git.users.files import (
     users_line_numbers,
     whole_lines,
 )
-from orchestrator.git.users.held import PathKind, blob_of, held_at, look_at, tree_of_files
 from state.errors import GitError
 
 _ENTRIES = ("ls-files", "--stage", "-v", "-z")

@@ -22,8 +22,8 @@ from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
 from orchestrator.gates.promises import CriterionCheck as CriterionKind
 from orchestrator.gates.promises import Promise, PromiseCriterion, StoredPromises
 from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
-from orchestrator.git.cleanup.cleaning import Cleaned
+from orchestrator.git.artifacts import Artifact, ArtifactKind
+from orchestrator.git.cleaning import Cleaned
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines

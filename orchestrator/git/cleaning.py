@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.cleanup.artifacts import ASIDE, Artifact, ArtifactKind
+from orchestrator.git.artifacts import ASIDE, Artifact, ArtifactKind
 from orchestrator.git.command import git
 from orchestrator.git.own_refs import keep, make_commit, shadow_ref
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
