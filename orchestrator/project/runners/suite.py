@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from orchestrator.project.build_files.makefile import make_steps
 from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
-from orchestrator.project.build_files.recipes import just_steps, rake_steps, task_steps
+from orchestrator.project.build_files.recipes import just_steps, make_steps, rake_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.files import matches
 from orchestrator.project.runners.recognise import recognised

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.project.build_files import packages
-from orchestrator.project.build_files.makefile import makefile_in
-from orchestrator.project.build_files.recipes import justfile_in, taskfile_in
+from orchestrator.project.build_files.recipes import justfile_in, makefile_in, taskfile_in
 from orchestrator.project.build_files.step import BuildFile
-from orchestrator.project.detection.rows import shown_runners
-from orchestrator.project.detection.ways import Way, way, workflow_ways
 from orchestrator.project.files import Shown, look
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table
+from orchestrator.project.ways import Way, shown_runners, way, workflow_ways
 
 _CHECK = "check"
 _TESTS = ("test", "tests", "unittest", "unittests")  # the first that exists is taken

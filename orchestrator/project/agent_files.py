@@ -1,16 +1,23 @@
-"""The files by which a project instructs coding agents, as a commit has them: CLAUDE.md and AGENTS.md.
+"""Files by which a project speaks to coding agents, as a commit has them: CLAUDE.md, AGENTS.md, .mcp.json.
 
 A CLAUDE.md imports others by `@path`, as Claude Code reads it. Links and imports are followed inside the
-repository alone.
+repository alone. Of the MCP servers those count that `worker.mcp` names. Claude Code puts variables in place
+of `${NAME}` and `${NAME:-default}`. Where a name is that of a secret, sq puts the default there before.
+Servers do not get the key with which the session asks its model.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
+from typing import Any
 
-from orchestrator.git.trees import contents_at, files_in, landing, links_in
+from agents.session.permissions import SIGNAL_PREFIX, server_prefix
+from orchestrator.git.trees import contents_at, files_in, landing, links_in, text_at
+from state.errors import UsageError
 from state.journal.events import InstructionsRead
+from state.secrets import secret_names
 
 _NAMES = ("CLAUDE.md", "AGENTS.md")
 _DEEPEST = 5  # imports of imports
@@ -91,3 +98,39 @@ def _fitting(found: Mapping[str, dict[str, None]], remarks: list[str]) -> tuple[
 def _rank(path: str) -> tuple[int, str, int]:
     place = PurePosixPath(path)
     return len(place.parts), str(place.parent), _NAMES.index(place.name)
+
+
+FILE = ".mcp.json"
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"), "")
+
+
+async def servers_at(repository: Path, commit: str, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the named servers of a commit, each with its configuration.
+
+    Raises:
+        UsageError: the file is no such one, or a name is unknown or that of sq's own server. Names the known.
+    """
+    where = f"{FILE} of commit {commit[:10]}"
+    text = await text_at(repository, commit, FILE) if names else ""
+    try:
+        servers = json.loads(_VARIABLE.sub(_default_of_secret, text) or "{}").get("mcpServers", {})
+        known = {name: _without_keys(dict(server)) for name, server in servers.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UsageError(f"worker.mcp: {where} cannot be read: {error}") from error
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"worker.mcp: {where} has no server {name}. Known are {', '.join(known) or 'none'}"
+            )
+        if server_prefix(name).startswith(SIGNAL_PREFIX):
+            raise UsageError(f"worker.mcp: {name} is the name of sq's own tools. Rename it in {FILE}")
+    return {name: known[name] for name in names}
+
+
+def _default_of_secret(found: re.Match[str]) -> str:
+    return found[2] or "" if secret_names({found[1]: ""}) else found[0]
+
+
+def _without_keys(server: dict[str, Any]) -> dict[str, Any]:
+    return {**server, "env": {**_KEYS, **(server.get("env") or {})}} if "command" in server else server

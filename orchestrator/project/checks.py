@@ -1,8 +1,11 @@
-"""The tools of `checks.yaml`, and which commands are checks that run no tests and change no file."""
+"""Checks: the tools of `checks.yaml`, commands that check and change no file, and their complaints."""
 
+import hashlib
+import json
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,17 +15,18 @@ import msgspec
 import yaml
 
 from orchestrator.project.build_files import packages
-from orchestrator.project.build_files.makefile import makefile_in
 from orchestrator.project.build_files.python_envs import tox_environments
-from orchestrator.project.build_files.recipes import justfile_in, taskfile_in
-from orchestrator.project.detection.rows import files_showing
-from orchestrator.project.detection.ways import workflow_ways
+from orchestrator.project.build_files.recipes import justfile_in, makefile_in, taskfile_in
 from orchestrator.project.files import Shown, look
+from orchestrator.project.runners.listings import plain
 from orchestrator.project.runners.recognise import RUN_INSIDE
 from orchestrator.project.runners.row import Detection, Table
 from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
+from orchestrator.project.ways import files_showing, workflow_ways
+from state.records.commands import Complaint
+from state.safe_paths import read_inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class CheckTable:
 @cache
 def check_table() -> CheckTable:
     """Return the table. A pattern that is none is an error."""
-    text = (files("orchestrator.project.checks") / "checks.yaml").read_text("utf-8")
+    text = (files("orchestrator.project") / "checks.yaml").read_text("utf-8")
     loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
     table = msgspec.convert(loaded, CheckTable)
     for pattern in (table.names, table.builds, *table.complaints, table.header, table.notes):
@@ -228,3 +232,144 @@ def _why_not(suite: Suite) -> str:
         return f"`{part}` changes files"
     inside = next((run.simple.name for run in suite.runs if run.simple.name in RUN_INSIDE), "")
     return f"it needs {inside}" if inside else ""
+
+
+_MOST_COMPLAINTS = 2_000  # complaints: more are not compared
+_LONGEST = 2_000  # characters of a line that is read
+_MESSAGE = 300  # characters of a message that are kept
+_LARGEST = 1 << 20  # bytes of a file in which the lines of complaints are looked up
+_FILE = ("filePath", "filename", "file", "path", "source")
+_LINE = ("line", "row", "startLine")
+_RULE = ("ruleId", "rule", "code", "cop_name", "identifier", "symbol")
+_PLACES = ("location", "range", "start", "Pos")
+
+
+def complaints_in(
+    output: str, folder: Path, places: Iterable[Path] = (), *, lists: bool = False
+) -> tuple[Complaint, ...]:
+    """Return the complaints about files of a folder, each once, or none if there are too many to compare.
+
+    `places` are the folders in which the tools ran. `lists`: a tool prints the files that it would change.
+    """
+    files = _Files(folder, places)
+    text = "\n".join(line for line in plain(output).split("\n") if len(line) <= _LONGEST)
+    found = list(_of_machines(output)) or list(_of_people(text, files, lists=lists))
+    if len(found) > _MOST_COMPLAINTS:
+        return ()
+    named = [(files.inside(one.file), one) for one in found]
+    return tuple(
+        dict.fromkeys(
+            replace(one, file=file, digest=files.digest(file, one.line)) for file, one in named if file
+        )
+    )
+
+
+class _Files:
+    """The files of a folder, as tools name them."""
+
+    def __init__(self, folder: Path, places: Iterable[Path]) -> None:
+        self._folder = folder
+        self._places = dict.fromkeys((folder, *places, folder.resolve()))
+        self._known: dict[str, str] = {}
+        self._lines: dict[str, list[bytes]] = {}
+
+    def inside(self, name: str) -> str:
+        """Return the path of a file that an output names, relative to the folder, or "" if there is none."""
+        if name not in self._known:
+            self._known[name] = self._looked_up(name)
+        return self._known[name]
+
+    def _looked_up(self, name: str) -> str:
+        for place in self._places:
+            path = Path(os.path.normpath(place / name))
+            roots = (self._folder, self._folder.resolve())
+            root = next((one for one in roots if path.is_relative_to(one)), None)
+            try:
+                if root and path.is_file():
+                    return path.relative_to(root).as_posix()
+            except (OSError, ValueError):
+                return ""
+        return ""
+
+    def digest(self, file: str, line: int) -> str:
+        """Return a digest of a line, or of the whole file without a line, or "" if it cannot be read."""
+        if file not in self._lines:
+            try:
+                self._lines[file] = read_inside(self._folder, file, limit=_LARGEST).split(b"\n")
+            except OSError:
+                self._lines[file] = []
+        lines = self._lines[file]
+        told = lines[line - 1].strip() if 0 < line <= len(lines) else b"" if line else b"\n".join(lines)
+        return hashlib.sha256(told).hexdigest()[:8] if told else ""
+
+
+def _of_people(text: str, files: _Files, *, lists: bool) -> Iterator[Complaint]:
+    """Yield the complaints in an output for people. A part of it belongs to one complaint only."""
+    table, taken = check_table(), set[int]()
+    headers = [
+        (found.start(), file)
+        for found in re.finditer(table.header, text, re.MULTILINE)
+        if (file := files.inside(found["file"].strip()))
+    ]
+    for pattern in table.complaints:
+        for found in re.finditer(pattern, text, re.MULTILINE):
+            groups = found.groupdict()
+            file = groups.get("file") or next(
+                (file for start, file in reversed(headers) if start < found.start()), ""
+            )
+            if found.start() in taken or not files.inside(file.strip()):
+                continue
+            taken.add(found.start())
+            message = " ".join((groups.get("message") or "").split())
+            if not re.match(table.notes, message):
+                yield _complaint(file.strip(), groups.get("line"), groups.get("rule") or "", message)
+    if lists:
+        yield from (_complaint(file, 0, "", "") for start, file in headers if start not in taken)
+
+
+def _complaint(file: str, line: object, rule: str, message: str) -> Complaint:
+    number = int(line) if isinstance(line, int | str) and str(line).isdecimal() else 0
+    return Complaint(file=file, line=number if message else 0, rule=rule[:80], message=message[:_MESSAGE])
+
+
+def _of_machines(output: str) -> Iterator[Complaint]:
+    """Yield the complaints in JSON, whole or a line each: objects with a message, in or with a file."""
+    waiting: list[tuple[Any, str]] = [(one, "") for one in _read_json(output)]
+    while waiting:
+        node, file = waiting.pop()
+        if isinstance(node, list):
+            waiting += [(one, file) for one in reversed(node)]
+        elif isinstance(node, dict):
+            file = next((node[key] for key in _FILE if isinstance(node.get(key), str)), file)
+            message = node.get("message", node.get("text"))
+            if isinstance(message, str) and file:
+                rule = next((str(node[key]) for key in _RULE if isinstance(node.get(key), str | int)), "")
+                yield _complaint(file, _line_of(node), rule, " ".join(message.split()))
+                continue
+            waiting += [
+                (one, key if "." in key else file)
+                for key, one in reversed(node.items())
+                if not key.startswith("suppressed")
+            ]
+
+
+def _line_of(node: dict[str, Any]) -> int:
+    """Return the line in an object, or in the place that it names. Ranges count from 0."""
+    for key in _LINE:
+        if isinstance(node.get(key), int):
+            return int(node[key])
+    for key in _PLACES:
+        if isinstance(node.get(key), dict):
+            return _line_of(node[key]) + (key == "range")
+    return 0
+
+
+def _read_json(output: str) -> Iterator[Any]:
+    """Yield the values that begin at the beginning of a line, other text aside."""
+    decoder, at = json.JSONDecoder(), 0
+    while found := re.compile(r"^[\[{]", re.MULTILINE).search(output, at):
+        try:
+            value, at = decoder.raw_decode(output, found.start())
+        except (ValueError, RecursionError):
+            return
+        yield value
