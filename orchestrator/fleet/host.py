@@ -28,8 +28,7 @@ from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.records import Engine, Submission
 from orchestrator.fleet.transport import DATABASE, Workplace
 from state.errors import SqError, UsageError
-from state.redaction.places import known_in, known_in_files
-from state.redaction.redactor import Redact, Redactor, redactor
+from state.redaction.redactor import Redact, Redactor, known_in, known_in_files, redactor
 
 # Settings of a repository that reach beyond the sandbox: commands, hosts, files and addresses of the
 # worker's host.

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from orchestrator.git.command import git
 from state.errors import GitError, UsageError
 from state.redaction.known import Known
-from state.redaction.places import known_in
+from state.redaction.redactor import known_in
 
 _PUBLIC = "github.com"
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*)"

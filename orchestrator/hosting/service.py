@@ -20,6 +20,7 @@ import msgspec
 from orchestrator.hosting.remote import AccessToken
 from state.errors import SqError
 from state.hidden import visible
+from state.shipped import shipped
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -74,11 +75,7 @@ class _Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 @cache
 def refusal_rows() -> _Refusals:
     """Return the rows by which refusals are explained."""
-    import yaml
-
-    return msgspec.convert(
-        yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text("utf-8")), _Refusals
-    )
+    return shipped(Path(__file__).with_name("refusals.yaml"), _Refusals)
 
 
 def meaning_of(said: str, rows: Iterable[tuple[str, str]]) -> str:

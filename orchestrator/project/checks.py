@@ -7,12 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import msgspec
-import yaml
 
 from orchestrator.project.build_files import packages
 from orchestrator.project.build_files.python_envs import tox_environments
@@ -27,6 +23,7 @@ from orchestrator.project.shell import Simple
 from orchestrator.project.ways import files_showing, workflow_ways
 from state.records.commands import Complaint
 from state.safe_paths import read_inside
+from state.shipped import shipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +60,7 @@ class CheckTable:
 @cache
 def check_table() -> CheckTable:
     """Return the table. A pattern that is none is an error."""
-    text = (files("orchestrator.project") / "checks.yaml").read_text("utf-8")
-    loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
-    table = msgspec.convert(loaded, CheckTable)
+    table = shipped(Path(__file__).with_name("checks.yaml"), CheckTable)
     for pattern in (table.names, table.builds, *table.complaints, table.header, table.notes):
         re.compile(pattern)
     return table

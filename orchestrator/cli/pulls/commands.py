@@ -144,8 +144,7 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
     from orchestrator.views.models.conclusions import CheckState
     from orchestrator.views.report.formats.markdown import pull_request
     from state.errors import UsageError
-    from state.hidden import visible
-    from state.inert import inert
+    from state.hidden import inert, visible
 
     report = (await read_for_report(folder)).report(sq_version())
     if report.headline.check is CheckState.PENDING:

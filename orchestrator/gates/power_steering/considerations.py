@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import msgspec
 
 from orchestrator.gates.session_state.diagnostics import has_control
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
+from state.shipped import shipped
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -198,7 +198,4 @@ def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
 
 @cache
 def _shipped() -> tuple[dict[str, Any], ...]:
-    import yaml
-
-    text = (files("orchestrator.gates.power_steering") / "considerations.yaml").read_text("utf-8")
-    return tuple(yaml.safe_load(text))
+    return shipped(Path(__file__).with_name("considerations.yaml"), tuple[dict[str, Any], ...])

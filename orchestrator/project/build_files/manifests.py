@@ -11,16 +11,15 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from importlib.resources import files
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import msgspec
-import yaml
 
 from orchestrator.project.build_files.yaml_text import read_yaml
 from state.records.work import WorkFacts
+from state.shipped import shipped
 
 _PYTHON = re.compile(
     r"(?:pyproject\.toml|setup\.(?:cfg|py)|Pipfile.*|.*requirements.*|(?:uv|poetry|pdm)\.lock)"
@@ -44,8 +43,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @cache
 def _rows() -> dict[str, Manifest]:
-    text = (files("orchestrator.project.build_files") / "dependencies.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), dict[str, Manifest])
+    return shipped(Path(__file__).with_name("dependencies.yaml"), dict[str, Manifest])
 
 
 def manifest_of(path: str) -> Manifest | None:

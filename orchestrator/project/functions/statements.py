@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import yaml
 
 from orchestrator.project.functions.functions import Token, tokens_of
 from orchestrator.project.functions.languages import (
@@ -20,6 +19,7 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
+from state.shipped import shipped
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,8 +56,7 @@ class CheckWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 @cache
 def words() -> CheckWords:
     """Return the words by which statements of tests are read."""
-    text = (files("orchestrator.project.functions") / "statements.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), CheckWords)
+    return shipped(Path(__file__).with_name("statements.yaml"), CheckWords)
 
 
 @cache

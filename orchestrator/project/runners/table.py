@@ -11,6 +11,7 @@ import msgspec
 
 from orchestrator.project.runners.row import Programs, Runner, SetUpTool, Table
 from state.errors import SqError
+from state.shipped import shipped
 
 _OF_CANARIES = {"forms": ("path", "when", "header", "before"), "fails": ("when",), "loads": ("pattern",)}
 _PATTERNS = {
@@ -45,7 +46,7 @@ def load_table(*folders: Path) -> Table:
     tools: dict[str, SetUpTool] = {}
     programs = Programs(runners={}, families={}, linters={}, others={})
     for file in (file for folder in folders for file in sorted(folder.glob("*.yaml"))):
-        loaded = _loaded(file.read_text("utf-8"))
+        loaded = shipped(file, dict[str, Any])
         if file.name == _PROGRAMS:
             programs = msgspec.convert(loaded, Programs)
         elif file.name == _TOOLS:
@@ -89,13 +90,6 @@ def _checked(name: str, raw: object, kind: type[_Row]) -> _Row:
     for field in _unknown_fields(raw, msgspec.to_builtins(row)):
         raise RowError(f"row {name}: {field}: there is no such field")
     return row
-
-
-def _loaded(text: str) -> dict[str, Any]:
-    import yaml
-
-    loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
-    return loaded
 
 
 def _unknown_fields(raw: object, known: object, at: str = "") -> Iterator[str]:

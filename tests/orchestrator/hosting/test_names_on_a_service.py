@@ -19,7 +19,7 @@ from orchestrator.hosting.remote import (
 )
 from orchestrator.hosting.service import ServiceReply, refusal
 from state.errors import SqError, UsageError
-from state.inert import inert
+from state.hidden import inert
 
 SHOP = Hosted("github.com", "acme", "shop")
 

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
-
-import msgspec
 
 from orchestrator.gates.power_steering.facts import SessionEvidence
 
@@ -50,10 +47,3 @@ def phrases(*alternatives: str) -> re.Pattern[str]:
 def any_of(alternatives: Iterable[str]) -> str:
     """A regular expression for one of these phrases, with any white space and any apostrophe."""
     return "|".join(one.replace(" ", r"\s+").replace("'", "['\u2019]") for one in alternatives)
-
-
-def words_in(file: str, form: type[T]) -> T:
-    """The words of a rule, which stand in a file beside this one."""
-    import yaml
-
-    return msgspec.convert(yaml.safe_load(Path(__file__).with_name(file).read_text("utf-8")), form)
