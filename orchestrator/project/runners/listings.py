@@ -2,30 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import msgspec
 
 from state.records.commands import UNCOUNTED, TestCount, TestState
+from state.shipped import shipped
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")
-_PASSED_WORDS = (
-    "passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
-    "\u2713", "\u2714", "\u221a", "xpass", "xpassed",
-)  # fmt: skip
-_FAILED_WORDS = (
-    "failed", "fail", "fails", "failing", "failure", "failures", "error", "errors", "errored", "not ok",
-    "f", "e", "\u2717", "\u2718", "\u2716", "\u00d7", "broken", "crashed", "timed out", "timeout",
-    "timeouts", "unexpected success",
-)  # fmt: skip
-_SKIPPED_WORDS = (
-    "skipped", "skip", "skips", "pending", "pendings", "ignored", "todo", "todos", "disabled", "excluded",
-    "s", "-", "xfail", "xfailed", "incomplete", "omitted", "notrun", "not run", "\u2193", "\u25cb",
-    "\u25cc", "\ufe63", "expected failures", "expected failure", "inconclusive",
-)  # fmt: skip
-_WORDS: Mapping[str, TestState] = {
-    **dict.fromkeys(_PASSED_WORDS, PASSED),
-    **dict.fromkeys(_FAILED_WORDS, FAILED),
-    **dict.fromkeys(_SKIPPED_WORDS, SKIPPED),
-}
 _PAIR = re.compile(
     r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
     r" ?(?P<number2>\d+)"
@@ -57,6 +43,24 @@ _GO_STATES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 _GO_NONE = ("[no test files]", "[no tests to run]")
 
 
+class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The lists of `words.yaml`, which describes them."""
+
+    canary: dict[str, tuple[str, ...]]
+    states: dict[TestState, tuple[str, ...]]
+
+
+@cache
+def runner_words() -> _Words:
+    """Return the words of runners, and those for tests that must fail."""
+    return shipped(Path(__file__).with_name("words.yaml"), _Words)
+
+
+@cache
+def _state_words() -> Mapping[str, TestState]:
+    return {word: state for state, words in runner_words().states.items() for word in words}
+
+
 def plain(output: str) -> str:
     """Return an output without terminal codes."""
     return _ANSI.sub("", output).replace("\r", "\n")
@@ -67,7 +71,7 @@ def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | No
     word = word.strip()
     if more and word in more:
         return TestState(more[word])
-    return _WORDS.get(word.lower()) or (FAILED if word.startswith("FAIL") else None)
+    return _state_words().get(word.lower()) or (FAILED if word.startswith("FAIL") else None)
 
 
 def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> TestCount:
