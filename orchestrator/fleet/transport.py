@@ -5,7 +5,6 @@ its run. Each push moves `journal` from the commit that this worker has put ther
 else or not at all, so that a worker whose work was taken over pushes nothing.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -13,12 +12,12 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from filelock import FileLock
 
 from agents.api_key import FILE, KEY, TOKEN
 from orchestrator.git.command import git_environment
@@ -326,7 +325,7 @@ def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: 
     """
     mirror = mirrors / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
     mirror.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(mirror.with_suffix(".lock")):
+    with FileLock(mirror.with_suffix(".lock")):
         for left in mirror.rglob("*.lock"):  # by a git that was killed: nobody else is here
             left.unlink(missing_ok=True)
         git_line(mirror, "init", "--quiet", "--bare", ".")
@@ -343,10 +342,3 @@ def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: 
         git_line(folder, "update-ref", "-d", ref)
     git_line(folder, "remote", "set-url", "origin", remote.url)
     git_line(folder, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
