@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -111,6 +111,17 @@ _LIMITED = {403, 429}
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What is sent: `url` is an address, or a path below the service's. `body` is sent as JSON."""
+
+    method: str
+    url: str
+    body: Mapping[str, Any] | None = None
+    query: Mapping[str, str | int] | None = None
+    headers: Mapping[str, str] | None = None
+
+
 @dataclass(kw_only=True)
 class Service:
     """A connection to a service. `patience_s` bounds each wait for a limit of its rate.
@@ -165,10 +176,11 @@ class Service:
             UnsureError: a request that changes something may have had its effect.
             HostingError: the service refused, failed or was not reached.
         """
+        request = _Request(method=method, url=path, body=body, query=query, headers=headers)
         wait = _FIRST_WAIT_S
         for left in reversed(range(_TRIES)):
             try:
-                return await self._answer(method, path, asked, body, query, headers)
+                return await self._answer(request, asked)
             except _AgainError as again:
                 if not left:
                     raise again.then from again
@@ -176,28 +188,22 @@ class Service:
                 wait *= 2
         raise AssertionError("the last try returns or raises")
 
-    async def _answer(
-        self,
-        method: str,
-        path: str,
-        asked: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _answer(self, request: _Request, asked: str) -> ServiceReply:
         """Send a request once. `_AgainError`: it may be sent again, a POST only if it has not arrived."""
         try:
-            answer = await self._once(method, path, body, query, headers)
+            answer = await self._once(request)
         except _NotSentError as error:
             raise _AgainError(
                 HostingError(f"sq wanted {asked}, and the service is not reached: {error}")
             ) from error
         except _NoAnswerError as error:
             text = f"sq wanted {asked}, and no answer came: {error}"
-            raise (UnsureError(text) if method == "POST" else _AgainError(HostingError(text))) from error
+            raise (
+                UnsureError(text) if request.method == "POST" else _AgainError(HostingError(text))
+            ) from error
         if answer.status in _OK and isinstance(answer.body, str):
             text = f"sq wanted {asked}, and the answer is no JSON, as behind a portal or a broken proxy"
-            raise UnsureError(text) if method == "POST" else _AgainError(HostingError(text))
+            raise UnsureError(text) if request.method == "POST" else _AgainError(HostingError(text))
         if answer.status in _OK or answer.status == _NOT_MODIFIED:
             return answer
         if (pause := _pause(answer)) is not None:
@@ -206,7 +212,7 @@ class Service:
         refused = refusal(answer, asked)
         if answer.status < _FAILED:
             raise refused
-        if method == "POST":
+        if request.method == "POST":
             raise UnsureError(str(refused), status=answer.status, said=answer.said)
         raise _AgainError(refused)
 
@@ -240,7 +246,7 @@ class Service:
         """
         import httpx2
 
-        answer = await self._sent("GET", f"{self.address}{path}", None, None, None)
+        answer = await self._sent(_Request(method="GET", url=f"{self.address}{path}"))
         if answer.status in _OK:
             return answer.body if isinstance(answer.body, str) else ""
         url = urljoin(self.address, answer.headers.get("location", ""))
@@ -251,28 +257,22 @@ class Service:
             return ""
         bare = Service(address=self.address, client=httpx2.AsyncClient(timeout=self.client.timeout))
         async with bare.client:
-            text = (await bare._sent("GET", url, None, None, None)).body
+            text = (await bare._sent(_Request(method="GET", url=url))).body
         return text if isinstance(text, str) else ""
 
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _once(self, request: _Request) -> ServiceReply:
         """Send one request, to where it is redirected too.
 
         After a rename the service asks for the same there.
         """
-        url = path if "://" in path else f"{self.address}{path}"
+        url, query = request.url, request.query
+        url = url if "://" in url else f"{self.address}{url}"
         for _ in range(_REDIRECTS + 1):
             if not self._is_here(url):
                 raise _NotSentError(
                     f"the request would go to {urlsplit(url).netloc}, another host than {self.address}"
                 )
-            answer = await self._sent(method, url, body, query, headers)
+            answer = await self._sent(replace(request, url=url, query=query))
             if answer.status not in _REDIRECTED:
                 return answer
             url, query = urljoin(url, answer.headers.get("location", "")), None
@@ -282,21 +282,15 @@ class Service:
         there, here = urlsplit(url), urlsplit(self.address)
         return (there.scheme, there.netloc) == (here.scheme, here.netloc)
 
-    async def _sent(
-        self,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _sent(self, request: _Request) -> ServiceReply:
         import httpx2
 
-        content = None if body is None else json.dumps(body).encode()
-        more = {**(headers or {}), **({"content-type": "application/json"} if body is not None else {})}
+        has_body = request.body is not None
+        content = json.dumps(request.body).encode() if has_body else None
+        headers = {**(request.headers or {}), **({"content-type": "application/json"} if has_body else {})}
         try:
             async with self.client.stream(
-                method, url, content=content, params=query, headers=more
+                request.method, request.url, content=content, params=request.query, headers=headers
             ) as response:
                 return await _read(response)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:
