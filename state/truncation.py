@@ -116,14 +116,14 @@ def limit_response(text: str) -> str:
     return text[:MAX_RESPONSE_LENGTH]
 
 
-def completion_claims(texts: Iterable[str], max_length: int = MAX_FEEDBACK_LENGTH) -> tuple[str, ...]:
+def completion_claims(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences that claim completion or passing, in order, each once, as `feedback` (seed 001).
 
     Denials, conditions, plans and questions ("not complete yet", "once all tests pass", "will be done") and
     text in fenced code are not claims.
     """
     found = {
-        feedback(sentence, max_length).text: None
+        feedback(sentence).text: None
         for text in texts
         for sentence in _SENTENCE_END.split(_FENCED.sub("\n", text))
         if _is_claim(sentence.strip())

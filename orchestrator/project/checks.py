@@ -15,7 +15,7 @@ from orchestrator.project.build_files.python_envs import tox_environments
 from orchestrator.project.build_files.recipes import justfile_in, makefile_in, taskfile_in
 from orchestrator.project.files import Shown, look
 from orchestrator.project.runners.listings import plain
-from orchestrator.project.runners.recognise import RUN_INSIDE
+from orchestrator.project.runners.recognise import RUN_INSIDE, is_among
 from orchestrator.project.runners.row import Detection, Table
 from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
@@ -38,7 +38,7 @@ class CheckTool:
 
     def is_called(self, simple: Simple) -> bool:
         """Whether a command is a call of this tool."""
-        return _is_among(simple, self.called)
+        return is_among(simple, self.called)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def named_as_build(name: str) -> bool:
 
 def is_compiler(run: SuiteRun) -> bool:
     """Whether a command translates the code."""
-    return _is_among(run.simple, check_table().compilers)
+    return is_among(run.simple, check_table().compilers)
 
 
 def tools_of(suite: Suite) -> Iterator[tuple[str, CheckTool]]:
@@ -122,12 +122,6 @@ def machine_options(suite: Suite) -> str:
     if tool is None or not given.isdisjoint({"--", "-f", *(one.split("=")[0] for one in tool.machine)}):
         return ""
     return "".join(f" {option}" for option in tool.machine)
-
-
-def _is_among(simple: Simple, programs: Mapping[str, tuple[str, ...]]) -> bool:
-    known = programs.get(simple.name)
-    first = [word for word in simple.plain if not word.startswith("+")][:1]  # `cargo +nightly fmt`
-    return known is not None and (not known or not {*known}.isdisjoint(first))
 
 
 _MOST = 8

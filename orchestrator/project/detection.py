@@ -178,7 +178,7 @@ def _package(shown: Shown, table: Table) -> Iterator[Way]:
 
 def _deno(shown: Shown, table: Table) -> Iterator[Way]:
     name = shown.first("deno.json", "deno.jsonc")
-    if name and (line := packages.deno_task(shown.folder / name, "test")):
+    if name and (line := packages.deno_test_task(shown.folder / name)):
         yield way(
             "deno task test",
             name,

@@ -44,32 +44,22 @@ _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRun:
-    """One command that a suite runs in the end, with the shell line and the folder it stands in.
+class SuiteRun(ShellStep):
+    """One command that a suite runs in the end, and the step that it stands in.
 
     `runs_tests`, `family` and `lints` are as in `Recognised`. `through` are the carriers that lead to it, and
-    `lines` the lines, its own among them, both outermost first. `passes` is
-    the text between the suite's command and appended arguments that lets them reach this command, None if
-    they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
-    folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
-    and `elsewhere` are those of its step.
+    `lines` the lines, its own among them, both outermost first. `passes` counts from the suite's command on.
+    `grows`: arguments appended to `line` are arguments of this command.
     """
 
     simple: Simple
-    line: str
-    folder: Path
     runner: Runner | None = None
     runs_tests: bool | None = None
     family: str = ""
     lints: bool = False
     through: tuple[Runner, ...] = ()
     lines: tuple[str, ...] = ()
-    passes: str | None = None
     grows: bool = False
-    programs: str = ""
-    choose: str = ""
-    replaces: bool = False
-    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
