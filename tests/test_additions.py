@@ -203,7 +203,7 @@ def add_flag(scratch: Scratch) -> None:
     scratch.insert(
         "state/settings/records.py",
         before="    merge: Annotated[",
-        text='    careful: Annotated[bool, SetBy("careful", "look twice")] = False\n',
+        text='    careful: Annotated[bool, SetBy("look twice")] = False\n',
     )
     scratch.insert("orchestrator/cli/runs/run.py", before='    max_parallel="N",\n', text='    careful="",\n')
 
