@@ -1,7 +1,8 @@
 """The statements of a source: what each says, the test around it, and the conditions that it depends on."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,8 +24,6 @@ from state.shipped import shipped
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-from collections import Counter
-from collections.abc import Sequence
 
 Tokens = tuple[Token, ...]
 _ANNOTATIONS = re.compile(r"attribute|annotation$")
