@@ -113,10 +113,8 @@ async def users_work(repository: Path) -> UsersWork:
     Raises:
         GitError: the repository cannot be read.
     """
-    form = "--format=%(objectname) %(refname)"
-    listed = await git(repository, "for-each-ref", form, "refs/heads", "refs/remotes")
-    pairs = [line.split(" ", 1) for line in listed.splitlines()]
-    tips = {commit for commit, ref in pairs if not _BRANCH_OF_A_RUN.match(ref)}
+    refs = await refs_at(repository, "refs/heads", "refs/remotes")
+    tips = {commit for ref, commit in refs if not _BRANCH_OF_A_RUN.match(ref)}
     empty = await git(repository, "hash-object", "-t", "tree", "--stdin", stdin="")
     return UsersWork(repository=repository, tips=tuple(sorted(tips)), empty_tree=empty)
 
@@ -157,8 +155,8 @@ class Artifact:
 
 async def runs_in(repository: Path) -> list[str]:
     """Return the ids of the runs that have branches or refs here, oldest first."""
-    listed = await git(repository, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/sq")
-    return sorted({found[1] for ref in listed.splitlines() if (found := _ANY_OF_A_RUN.match(ref))})
+    refs = await refs_at(repository, "refs/heads", "refs/sq")
+    return sorted({found[1] for ref, _ in refs if (found := _ANY_OF_A_RUN.match(ref))})
 
 
 async def holdings_of(

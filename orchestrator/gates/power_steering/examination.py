@@ -194,7 +194,8 @@ def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: st
 
 def _answered(store: SteeringStore, examination: Examination, prompt_id: str) -> StopAnswer:
     decision = examination.decision
-    recorded = store.record_check(examination.figures, decision.failures, _unmet(examination))
+    unmet = {one.consideration_id: one.reason for one in examination.results if not one.satisfied}
+    recorded = store.record_check(examination.figures, decision.failures, unmet)
     if decision.allows:
         store.clear_blocks()
         return StopAnswer(allows=True, message="\n".join([decision.summary, *decision.notes]))
@@ -212,10 +213,6 @@ def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
     told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
     return StopAnswer(allows=True, message="\n".join(told))
-
-
-def _unmet(examination: Examination) -> dict[str, str]:
-    return {result.consideration_id: result.reason for result in examination.results if not result.satisfied}
 
 
 def _why_let_go(recorded: Saved, prompt_id: str) -> str:

@@ -131,7 +131,8 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
         if len(around) > _DEEPEST:
             return list(_lines(content))
         for child in block.named_children:
-            if child.type in reading.ignored or is_docstring(child, language) or _is_import(child):
+            imports = words().fits("imports", child.type) or _REQUIRES.match(text_of(child)[:_SHOWN])
+            if child.type in reading.ignored or is_docstring(child, language) or imports:
                 continue
             if words().fits("blocks", child.type):
                 waiting.append((child, unit, around))
@@ -153,10 +154,6 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
 
 def _plain(text: str) -> str:
     return "…" if text.startswith("function ") else text
-
-
-def _is_import(node: "Node") -> bool:
-    return words().fits("imports", node.type) or bool(_REQUIRES.match(text_of(node)[:_SHOWN]))
 
 
 def _inside(node: "Node") -> tuple[list["Node"], "Node | None"]:

@@ -58,7 +58,9 @@ async def plan_without_ignored(
     A build makes the ignored ones, and no clone has them. Those of `include` count, the patterns of
     `worktree.include`, because each worktree gets them.
     """
-    ignored = {*await ignored_paths(folder, await to_thread.run_sync(_deciding_files, folder))}
+    ignored = {
+        *await ignored_paths(folder, await to_thread.run_sync(lambda: sorted(_deciding(look(folder)))))
+    }
     if ignored and include:
         ignored -= {*await files_to_copy(checkout, include)}
     look_at = partial(plan_of, folder, checkout=checkout, environ=environ, ignored=ignored)
@@ -147,10 +149,6 @@ def _deciding(shown: Shown) -> set[str]:
     }
     names = {*_asking(table), *tools, *table.manifests, *_DECIDING}
     return {*shown.named(*names, deepest=_DEEPEST)}
-
-
-def _deciding_files(folder: Path) -> list[str]:
-    return sorted(_deciding(look(folder)))
 
 
 def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:

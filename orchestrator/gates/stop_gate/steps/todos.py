@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.transcript.records import Speaker, Turn
+from agents.transcript.records import Speaker
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.atomic_files import read_small
@@ -80,7 +80,8 @@ def _taken_off(stop: Stop) -> list[str]:
 
     turns = stop.session.transcript.turns if stop.session.transcript else ()
     since = max((goal.turn for goal in stop.session.facts.goals), default=0)
-    held = next((turn.number for turn in turns if turn.number > since and _is_feedback(turn)), None)
+    openers = ((turn.number, turn.opener) for turn in turns if turn.number > since)
+    held = next((number for number, one in openers if one and one.speaker is Speaker.HOOK), None)
     if held is None:
         return []
     before = todos_of(call for turn in turns if turn.number < held for call in turn.calls)
@@ -94,7 +95,3 @@ def _gone(before: "Iterable[Todo]", now: "Iterable[Todo]") -> Iterable[str]:
         status = kept.get(todo.id or todo.text)
         if status is None or status in {"deleted", "cancelled"}:
             yield todo.text
-
-
-def _is_feedback(turn: Turn) -> bool:
-    return turn.opener is not None and turn.opener.speaker is Speaker.HOOK
