@@ -1,11 +1,13 @@
 """The two SDKs that sq needs, imported or refused; and the command that installs them or an extra here."""
 
+import gc
 import importlib
 import shutil
 import sys
 import sysconfig
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
@@ -59,10 +61,24 @@ def import_sdks(*packages: str) -> None:
     for package in packages or _PURPOSES:
         module = package.replace("-", "_")
         try:
-            importlib.import_module(module)
+            with nothing_collected():
+                importlib.import_module(module)
         except Exception as error:
             missing = isinstance(error, ModuleNotFoundError) and error.name == module
             raise SdkError(package, error=None if missing else error) from error
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Let Python collect no garbage meanwhile, and pass over what was made: imports leave none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.freeze()
+            gc.enable()
 
 
 def check_sdk(package: str) -> None:

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin, urlsplit
 
@@ -20,7 +19,7 @@ import msgspec
 from orchestrator.hosting.remote import AccessToken
 from state.errors import SqError
 from state.hidden import visible
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -75,7 +74,7 @@ class _Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 @cache
 def refusal_rows() -> _Refusals:
     """Return the rows by which refusals are explained."""
-    return shipped(Path(__file__).with_name("refusals.yaml"), _Refusals)
+    return msgspec.convert(table_beside(__file__, "refusals.yaml"), _Refusals)
 
 
 def meaning_of(said: str, rows: Iterable[tuple[str, str]]) -> str:

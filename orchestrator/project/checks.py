@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from orchestrator.project.build_files import packages
 from orchestrator.project.build_files.python_envs import tox_environments
 from orchestrator.project.build_files.recipes import justfile_in, makefile_in, taskfile_in
@@ -23,7 +25,7 @@ from orchestrator.project.shell import Simple
 from orchestrator.project.ways import files_showing, workflow_ways
 from state.records.commands import Complaint
 from state.safe_paths import read_inside
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,7 @@ class CheckTable:
 @cache
 def check_table() -> CheckTable:
     """Return the table. A pattern that is none is an error."""
-    table = shipped(Path(__file__).with_name("checks.yaml"), CheckTable)
+    table = msgspec.convert(table_beside(__file__, "checks.yaml"), CheckTable)
     for pattern in (table.names, table.builds, *table.complaints, table.header, table.notes):
         re.compile(pattern)
     return table

@@ -18,6 +18,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from agents.concurrency import task_group
+from agents.session.sdks import SdkError
 from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ResetTooLateError, ServiceError
@@ -103,10 +104,11 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
 
     Raises:
         JournalError: nothing can be recorded any more.
+        SdkError: an SDK cannot be imported, so no session can be had.
     """
     try:
         return await work
-    except JournalError:
+    except (JournalError, SdkError):
         raise
     except SqError as error:
         return _end_for(error, task_id)

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from state.redaction.known import Known, KnownValues
 from state.secrets import secret_names
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 _LARGEST = 256 * 1024  # bytes of a file that is read
 _DEEPEST = 3  # folders below the checkout in which `.env` files are looked for
@@ -48,7 +48,7 @@ def known_in_files(home: Path, checkout: Path) -> list[Known]:
 
 @cache
 def _rows() -> tuple[dict[str, Any], ...]:
-    return shipped(Path(__file__).with_name("places.yaml"), tuple[dict[str, Any], ...])
+    return tuple(table_beside(__file__, "places.yaml"))
 
 
 def _in_rows(home: Path, checkout: Path) -> Iterator[Known]:
@@ -235,7 +235,7 @@ def without_tokens(text: str) -> str:
 @cache
 def token_formats() -> tuple[TokenFormat, ...]:
     """Return the formats of the data file, in its order."""
-    rows = shipped(Path(__file__).with_name("formats.yaml"), tuple[dict[str, Any], ...])
+    rows = tuple(table_beside(__file__, "formats.yaml"))
     return tuple(map(_format, rows))
 
 

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from state.errors import UsageError
 from state.settings.records import Effort, Model, Settings, split_effort
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 
 def effort_named(name: str) -> Effort:
@@ -70,7 +69,8 @@ def models() -> dict[str, Model]:
 
 
 def _table(name: str) -> dict[str, dict[str, Any]]:
-    return shipped(Path(__file__).with_name(name), dict[str, dict[str, Any]])
+    table: dict[str, dict[str, Any]] = table_beside(__file__, name)
+    return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

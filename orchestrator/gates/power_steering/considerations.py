@@ -17,7 +17,7 @@ import msgspec
 
 from orchestrator.gates.session_state.diagnostics import has_control
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -198,4 +198,4 @@ def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
 
 @cache
 def _shipped() -> tuple[dict[str, Any], ...]:
-    return shipped(Path(__file__).with_name("considerations.yaml"), tuple[dict[str, Any], ...])
+    return tuple(table_beside(__file__, "considerations.yaml"))

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -19,7 +19,7 @@ import msgspec
 
 from orchestrator.project.build_files.yaml_text import read_yaml
 from state.records.work import WorkFacts
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 _PYTHON = re.compile(
     r"(?:pyproject\.toml|setup\.(?:cfg|py)|Pipfile.*|.*requirements.*|(?:uv|poetry|pdm)\.lock)"
@@ -43,7 +43,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @cache
 def _rows() -> dict[str, Manifest]:
-    return shipped(Path(__file__).with_name("dependencies.yaml"), dict[str, Manifest])
+    return msgspec.convert(table_beside(__file__, "dependencies.yaml"), dict[str, Manifest])
 
 
 def manifest_of(path: str) -> Manifest | None:

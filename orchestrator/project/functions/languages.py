@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -64,7 +64,7 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 @cache
 def languages() -> Mapping[str, Language]:
     """Return the languages by suffix, as in `.py`."""
-    rows = shipped(Path(__file__).with_name("languages.yaml"), dict[str, Language])
+    rows = msgspec.convert(table_beside(__file__, "languages.yaml"), dict[str, Language])
     named = [msgspec.structs.replace(row, name=name) for name, row in rows.items()]
     for row in named:
         for pattern, _ in row.types.values:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,7 +17,7 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -57,7 +57,7 @@ class NameChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def _rows() -> dict[str, PublicNames]:
-    return shipped(Path(__file__).with_name("public.yaml"), dict[str, PublicNames])
+    return msgspec.convert(table_beside(__file__, "public.yaml"), dict[str, PublicNames])
 
 
 def name_changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> NameChanges:

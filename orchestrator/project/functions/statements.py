@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,7 +19,7 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -55,7 +54,7 @@ class CheckWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 @cache
 def words() -> CheckWords:
     """Return the words by which statements of tests are read."""
-    return shipped(Path(__file__).with_name("statements.yaml"), CheckWords)
+    return msgspec.convert(table_beside(__file__, "statements.yaml"), CheckWords)
 
 
 @cache

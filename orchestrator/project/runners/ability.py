@@ -14,7 +14,7 @@ from orchestrator.project.runners.row import Reader
 from orchestrator.project.runners.suite import Suite
 from orchestrator.project.shell import NOT_STARTED
 from state.records.commands import TestCount
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 _REPORTED = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+$", re.MULTILINE)
 _LONGEST = 200
@@ -42,7 +42,7 @@ class _Messages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 @cache
 def _messages() -> _Messages:
-    return shipped(Path(__file__).with_name("messages.yaml"), _Messages)
+    return msgspec.convert(table_beside(__file__, "messages.yaml"), _Messages)
 
 
 def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
 from state.records.commands import UNCOUNTED, TestCount, TestState
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")
@@ -53,7 +52,7 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 @cache
 def runner_words() -> _Words:
     """Return the words of runners, and those for tests that must fail."""
-    return shipped(Path(__file__).with_name("words.yaml"), _Words)
+    return msgspec.convert(table_beside(__file__, "words.yaml"), _Words)
 
 
 @cache

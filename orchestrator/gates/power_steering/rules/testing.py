@@ -6,7 +6,7 @@ user may ask not to run any, or to leave a failure. The words are data: `testing
 """
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -22,7 +22,7 @@ from orchestrator.gates.power_steering.rules.found import (
 from orchestrator.gates.power_steering.session_facts import is_test_run, may_run_tests
 from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _SELECTS = re.compile(  # options that leave tests out, or name a part of the project
@@ -53,7 +53,7 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ordinary: str
 
 
-_WORDS = shipped(Path(__file__).with_name("testing.yaml"), _Words)
+_WORDS = msgspec.convert(table_beside(__file__, "testing.yaml"), _Words)
 _PROGRAMS, _ORDINARY = frozenset(_WORDS.programs.split()), frozenset(_WORDS.ordinary.split())
 _SPEAKS_OF_TESTS, _ASKS_FOR_TESTS = phrases(*_WORDS.speaks_of_tests), phrases(*_WORDS.asks_for_tests)
 _USER_FORBIDS_TESTS = phrases(*_WORDS.forbids_tests)

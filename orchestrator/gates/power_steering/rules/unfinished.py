@@ -11,7 +11,7 @@ strings. Examples in docstrings and methods that are to be overridden are finish
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -24,7 +24,7 @@ from orchestrator.gates.power_steering.rules.found import (
     phrases,
     unmet,
 )
-from state.shipped import shipped
+from state.yaml_tables import table_beside
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
@@ -128,7 +128,7 @@ def _announces_at_last(sentence: str, words: _Patterns) -> bool:
 
 @cache
 def _patterns() -> _Patterns:
-    words = shipped(Path(__file__).with_name("announcements.yaml"), _Words)
+    words = msgspec.convert(table_beside(__file__, "announcements.yaml"), _Words)
     unspaced = [one for each in words.unspaced.values() for one in each]
     return _Patterns(
         own=phrases(*_filled([one for each in words.own.values() for one in each])),
