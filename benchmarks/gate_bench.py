@@ -27,9 +27,8 @@ from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, fi
 from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
 from orchestrator.gates.power_steering.examination import Judge
-from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.examine import examine, judge_here, waiting_for
 from orchestrator.gates.power_steering.facts import SessionEvidence
-from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.views.words import columns

@@ -34,7 +34,7 @@ from orchestrator.gates.promises import (
     is_plain_path,
     now_text,
 )
-from orchestrator.git.command import git
+from orchestrator.git.command import git, git_path
 from orchestrator.git.repository import Repository, ignore_locally
 from state.errors import GitError, UsageError
 from state.redaction.redactor import redactor
@@ -224,7 +224,7 @@ async def _git_tree(home: Path) -> str:
         folder = Path(made)
         objects = folder / "objects"
         objects.mkdir()
-        index, own_objects = await _path(home, "index"), await _path(home, "objects")
+        index, own_objects = await git_path(home, "index"), await git_path(home, "objects")
         with suppress(FileNotFoundError):  # its cache saves reading every file, and git needs its time
             shutil.copy2(index, folder / "index")
         environment = {
@@ -244,10 +244,6 @@ async def _git_tree(home: Path) -> str:
         remove = ("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *tracked)
         await git(home, *remove, environment=environment)
         return await git(home, "write-tree", environment=environment)
-
-
-async def _path(home: Path, name: str) -> Path:
-    return home / await git(home, "rev-parse", "--git-path", name)
 
 
 async def _ignored(home: Path) -> bytes:

@@ -10,9 +10,8 @@ from agents.transcript.read import TranscriptError, read_transcript
 from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.examination import Examination
-from orchestrator.gates.power_steering.examine import examine, waiting_for
+from orchestrator.gates.power_steering.examine import examine, judge_here, waiting_for
 from orchestrator.gates.power_steering.facts import SessionEvidence
-from orchestrator.gates.power_steering.judge_here import judge_here
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.power_steering.usage import SteeringUsage, usage_in

@@ -1,13 +1,15 @@
-"""The facts of a session (edits, commands, tests, todos) and the questions that rules answer by them.
+"""The facts of a session (edits, commands, tests, todos), the questions that rules ask, and their answers.
 
-`order` and `turn` are positions.
+`order` and `turn` are positions. Patterns of phrases match whole words, in any case.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from agents.transcript.records import Speaker, Transcript, Utterance
 from orchestrator.project.files import belongs_to_tests
@@ -272,3 +274,45 @@ def _take_back(left: dict[str, list[str]], command: Command) -> None:
 
 def _same(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named.removeprefix("./")) or f"/{named.strip('./')}/" in path
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOutcome:
+    """A rule's answer: `reason` says why, and `evidence` quotes the deciding fact."""
+
+    satisfied: bool
+    reason: str
+    evidence: str = ""
+    applies: bool = True
+
+
+# None: the facts are not enough to decide, so it is not checked.
+Rule = Callable[[SessionEvidence], RuleOutcome | None]
+
+
+def met(reason: str, evidence: str = "") -> RuleOutcome:
+    """Satisfied."""
+    return RuleOutcome(satisfied=True, reason=reason, evidence=evidence)
+
+
+def unmet(reason: str, evidence: str = "") -> RuleOutcome:
+    """Not satisfied, on clear evidence."""
+    return RuleOutcome(satisfied=False, reason=reason, evidence=evidence)
+
+
+def not_applicable(reason: str) -> RuleOutcome:
+    """Satisfied, because it does not apply to this session."""
+    return RuleOutcome(satisfied=True, reason=reason, applies=False)
+
+
+def phrases(*alternatives: str) -> re.Pattern[str]:
+    """A pattern that finds one of these phrases. Each is itself a regular expression."""
+    return re.compile(rf"\b(?:{any_of(alternatives)})\b", re.IGNORECASE)
+
+
+def any_of(alternatives: Iterable[str]) -> str:
+    """A regular expression for one of these phrases, with any white space and any apostrophe."""
+    return "|".join(one.replace(" ", r"\s+").replace("'", "['\u2019]") for one in alternatives)

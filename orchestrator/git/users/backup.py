@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git, git_bytes
+from orchestrator.git.command import git, git_bytes, git_path
 from state.errors import GitError
 
 _ALL_BITS = 0o7777
@@ -240,7 +240,7 @@ async def read_backup(root: Path, commit: str) -> Backup:
 
 async def staged_commit(root: Path, parent: str) -> list[str]:
     """Return a commit of the staged content, or none if a conflict is not resolved."""
-    index = await index_file(root)
+    index = await git_path(root, "index")
     if not index.exists():
         return []
     with TemporaryDirectory(prefix="sq-") as temporary:
@@ -251,12 +251,6 @@ async def staged_commit(root: Path, parent: str) -> list[str]:
         except GitError:
             return []
     return [await git(root, "commit-tree", "-p", parent, "-m", "The staged content", tree)]
-
-
-async def index_file(folder: Path) -> Path:
-    """Return the path of the index of a repository."""
-    named = await git(folder, "rev-parse", "--git-path", "index")
-    return folder / named
 
 
 async def head_of_repository(folder: Path) -> tuple[str, str]:
@@ -280,7 +274,7 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
         for one in dirt
         if not one.repository and not is_inside(folder / one.path, leave_out)
     ]
-    index = await index_file(folder)
+    index = await git_path(folder, "index")
     branch, head = await head_of_repository(folder)
     yield KeptRepository(
         path=path,

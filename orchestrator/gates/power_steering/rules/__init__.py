@@ -5,8 +5,8 @@ A rule answers satisfied, not satisfied (only on clear evidence), or None, which
 
 from collections.abc import Mapping
 
+from orchestrator.gates.power_steering.facts import Rule, RuleOutcome
 from orchestrator.gates.power_steering.rules import testing, unfinished
-from orchestrator.gates.power_steering.rules.found import Rule, RuleOutcome
 
 __all__ = ["RULES", "Rule", "RuleOutcome"]
 

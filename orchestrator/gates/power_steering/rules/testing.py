@@ -11,9 +11,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from orchestrator.gates.power_steering.changes_made import is_script
-from orchestrator.gates.power_steering.facts import Command, Edit, RunOutcome, SessionEvidence
-from orchestrator.gates.power_steering.rules.found import (
+from orchestrator.gates.power_steering.facts import (
+    Command,
+    Edit,
     RuleOutcome,
+    RunOutcome,
+    SessionEvidence,
     met,
     not_applicable,
     phrases,

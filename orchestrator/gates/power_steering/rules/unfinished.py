@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from orchestrator.gates.power_steering.facts import SessionEvidence
-from orchestrator.gates.power_steering.rules.found import (
+from orchestrator.gates.power_steering.facts import (
     RuleOutcome,
+    SessionEvidence,
     any_of,
     met,
     not_applicable,

@@ -39,8 +39,7 @@ def check(stop: Stop) -> StepResult:
 
 async def _examined(stop: Stop, evidence: "SessionEvidence", store: SteeringStore) -> "Examination":
     from orchestrator.gates.power_steering.considerations import load_considerations
-    from orchestrator.gates.power_steering.examine import examine
-    from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.examine import examine, judge_here
     from orchestrator.gates.power_steering.rules import RULES
     from orchestrator.gates.power_steering.usage import record_verdicts
     from state.roles import Role
