@@ -6,7 +6,6 @@ has. If the SDK's is another one, the process ends unused and the SDK starts its
 
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -20,12 +19,10 @@ from anyio.streams.text import TextReceiveStream, TextSendStream
 from agents.session.claude_code import sdk_version
 from agents.session.cli_settings import cli_settings
 from agents.session.exchange import SessionSpec
-from agents.session.sdks import AGENT_SDK, import_sdks
+from agents.session.sdks import AGENT_SDK, import_sdks, is_imported
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport
-
-_IMPORTED = AGENT_SDK.replace("-", "_")
 
 
 class EarlyProcess:
@@ -48,7 +45,7 @@ async def sdk_imported(
     Raises:
         SdkError: the SDK cannot be imported.
     """
-    if _IMPORTED in sys.modules or spec.start.transport:
+    if is_imported(AGENT_SDK) or spec.start.transport:
         yield None
         return
     early = await _started(spec, launcher, environment)

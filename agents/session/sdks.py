@@ -21,6 +21,7 @@ API_SDK = "anthropic"
 _PURPOSES = {AGENT_SDK: "sq drives Claude Code through it", API_SDK: "sq asks models through it"}
 _SQ = "sq-orchestrator"
 _DEV_LOCK = "requirements-dev.lock"
+_IMPORTED: set[str] = set()
 _STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -63,9 +64,15 @@ def import_sdks(*packages: str) -> None:
         try:
             with nothing_collected():
                 importlib.import_module(module)
+            _IMPORTED.add(package)
         except Exception as error:
             missing = isinstance(error, ModuleNotFoundError) and error.name == module
             raise SdkError(package, error=None if missing else error) from error
+
+
+def is_imported(package: str) -> bool:
+    """Whether `import_sdks` has imported it. It may be half imported before."""
+    return package in _IMPORTED
 
 
 @contextmanager

@@ -14,7 +14,6 @@ import anyio
 import anyio.to_thread
 
 from agents.access import Credentials
-from agents.gateway.scenario import load_scenario
 from agents.login import login_words
 from agents.process.sandbox.choice import Choice
 from agents.session.claude_code import check_cli, find_cli
@@ -67,6 +66,8 @@ def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -
     """
     spec_text = read_spec(request.spec)
     if request.rehearse:
+        from agents.gateway.scenario import load_scenario
+
         load_scenario(request.rehearse)
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
