@@ -1,9 +1,8 @@
-"""JSON files that are whole after any crash, read and changed under a lock, and their objects as records.
+"""JSON files that are whole after any crash, read and changed under a lock.
 
 Seed 001 truncates the file and writes into it, which leaves half a file after a crash. Here the new file is
 complete on the disk before it takes the old one's name. The kernel frees the lock (`flock` on `NAME.lock`)
-when its process dies. Folders made here are 0700, files 0600. The types of a record's fields say which values
-fit.
+when its process dies. Folders made here are 0700, files 0600.
 """
 
 import errno
@@ -11,15 +10,10 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
-from enum import Enum
-from functools import cache
 from io import FileIO
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from state.errors import SqError
 
@@ -250,45 +244,3 @@ def _sweep(path: Path) -> None:
     for one in path.parent.iterdir():
         if one.name.startswith(f".{path.name}.") and one.name.endswith(".tmp"):
             one.unlink(missing_ok=True)
-
-
-_T = TypeVar("_T")
-_hints: Callable[[type], dict[str, Any]] = cache(get_type_hints)
-
-
-def decoded(kind: type[_T], value: Mapping[str, object]) -> _T:
-    """Return the record of this class in an object of JSON. Fields with a default may be missing.
-
-    Raises:
-        ValueError: a field is missing, unknown, or of another type. A boolean is not a number.
-    """
-    hints = _hints(kind)
-    if unknown := set(value) - set(hints):
-        raise ValueError(f"{min(unknown)} is unknown")
-    given = {name: _value(hints[name], found, name) for name, found in value.items()}
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise ValueError(f"a field is missing: {error}") from error
-
-
-def _value(kind: Any, value: object, name: str) -> object:  # noqa: ANN401  a type, or a form of `typing`
-    arguments = get_args(kind)
-    match get_origin(kind) or kind:
-        case origin if origin is UnionType:
-            if value is None and NoneType in arguments:
-                return None
-            return _value(next(one for one in arguments if one is not NoneType), value, name)
-        case origin if origin is tuple and isinstance(value, list):
-            return tuple(_value(arguments[0], one, name) for one in value)
-        case origin if origin is Mapping and isinstance(value, dict):
-            return {key: _value(arguments[1], one, name) for key, one in value.items()}
-        case origin if isinstance(origin, type) and is_dataclass(origin) and isinstance(value, dict):
-            return decoded(origin, value)
-        case origin if isinstance(origin, type) and issubclass(origin, Enum):
-            return origin(value)
-        case origin if origin is float and type(value) in {int, float}:
-            return value
-        case origin if origin in {str, int, bool} and type(value) is origin:
-            return value
-    raise ValueError(f"{name} is not as it should be")

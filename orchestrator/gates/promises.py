@@ -24,7 +24,8 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from orchestrator.gates.session_state.diagnostics import utc_text
-from state.atomic_files import DamagedFileError, decoded, encoded, locked, read_json, replace_file
+from state.atomic_files import DamagedFileError, encoded, locked, read_json, replace_file
+from state.decoding import decoded
 from state.errors import SqError, UsageError
 
 DEADLINE_S = 60.0  # for a command without its own

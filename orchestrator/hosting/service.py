@@ -17,9 +17,9 @@ import anyio
 import msgspec
 
 from orchestrator.hosting.remote import AccessToken
+from state.decoding import table_beside
 from state.errors import SqError
 from state.hidden import visible
-from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response

@@ -23,9 +23,9 @@ from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
 from orchestrator.project.ways import files_showing, workflow_ways
+from state.decoding import table_beside
 from state.records.commands import Complaint
 from state.safe_paths import read_inside
-from state.yaml_tables import table_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

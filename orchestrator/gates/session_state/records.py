@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Self
 
 from orchestrator.gates.session_state.diagnostics import safe_name, time_of, utc_text
-from state.atomic_files import decoded
+from state.decoding import decoded
 
 MAX_COUNT = 1000  # a larger counter is invalid (seed 001)
 QUALITY_THRESHOLD = 70  # (seed 001)

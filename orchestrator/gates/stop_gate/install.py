@@ -31,7 +31,6 @@ from orchestrator.gates.stop_gate.settings_text import (
 )
 from state.atomic_files import (
     DamagedFileError,
-    decoded,
     encoded,
     locked,
     read_json,
@@ -39,6 +38,7 @@ from state.atomic_files import (
     replace_file,
     write_errors,
 )
+from state.decoding import decoded
 from state.errors import UsageError
 
 

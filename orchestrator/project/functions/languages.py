@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar

@@ -13,8 +13,8 @@ import msgspec
 from orchestrator.project.runners.row import Reader
 from orchestrator.project.runners.suite import Suite
 from orchestrator.project.shell import NOT_STARTED
+from state.decoding import table_beside
 from state.records.commands import TestCount
-from state.yaml_tables import table_beside
 
 _REPORTED = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+$", re.MULTILINE)
 _LONGEST = 200

@@ -6,8 +6,8 @@ from functools import cache
 
 import msgspec
 
+from state.decoding import table_beside
 from state.records.commands import UNCOUNTED, TestCount, TestState
-from state.yaml_tables import table_beside
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")

@@ -25,7 +25,7 @@ from orchestrator.gates.power_steering.facts import (
 from orchestrator.gates.power_steering.session_facts import is_test_run, may_run_tests
 from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _SELECTS = re.compile(  # options that leave tests out, or name a part of the project

@@ -24,7 +24,7 @@ from orchestrator.gates.power_steering.facts import (
     phrases,
     unmet,
 )
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
