@@ -276,17 +276,15 @@ def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(
     steps = "orchestrator/gates/stop_gate/steps"
     scratch.add(f"{steps}/napkin.py", NAPKIN)
     scratch.insert(
-        "orchestrator/gates/stop_gate/steps/__init__.py", before="    orchestrator,\n", text="    napkin,\n"
+        "orchestrator/gates/stop_gate/order.py", before="    orchestrator,\n", text="    napkin,\n"
     )
     scratch.insert(
-        "orchestrator/gates/stop_gate/steps/__init__.py",
+        "orchestrator/gates/stop_gate/order.py",
         before="    AVAILABLE_WORK = 90\n",
         text="    NAPKIN = 50\n",
     )
     row = "    Priority.NAPKIN: napkin,\n"
-    scratch.insert(
-        "orchestrator/gates/stop_gate/steps/__init__.py", before="    Priority.AVAILABLE_WORK: ", text=row
-    )
+    scratch.insert("orchestrator/gates/stop_gate/order.py", before="    Priority.AVAILABLE_WORK: ", text=row)
     sign = '    if os.path.exists(os.path.join(project_of(given), "napkin")):\n        return True\n'
     scratch.insert(
         "orchestrator/gates/stop_gate/probe.py", before="    if _holds_work(project_of(given)):\n", text=sign

@@ -50,7 +50,7 @@ def _through_the_gate(given: dict[str, object], steering: bool) -> None:
 
 
 def _steps() -> "Steps":
-    from orchestrator.gates.stop_gate.steps import STEPS
+    from orchestrator.gates.stop_gate.order import STEPS
 
     return STEPS.items()
 

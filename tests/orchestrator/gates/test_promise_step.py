@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.gates.promise_evidence import evidence_now, promise_base
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore, State
-from orchestrator.gates.stop_gate.steps import STEPS, Priority
+from orchestrator.gates.stop_gate.order import STEPS, Priority
 from orchestrator.gates.stop_gate.steps import promises as step
 from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
 

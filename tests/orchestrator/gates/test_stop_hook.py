@@ -14,7 +14,8 @@ from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, 
 
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.steps import STEPS, todos
+from orchestrator.gates.stop_gate.order import STEPS
+from orchestrator.gates.stop_gate.steps import todos
 from orchestrator.gates.stop_gate.stop import answer, stop_of
 
 STATES = Path(".claude", "runtime", "power-steering")
