@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -57,7 +58,7 @@ class _TaskTable(msgspec.Struct, forbid_unknown_fields=True):
     description: str = ""
     done_when: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    turns: int = 1
+    turns: Annotated[int, msgspec.Meta(ge=1)] = 1
     without_tests: str = ""
 
 
