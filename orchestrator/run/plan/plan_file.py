@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 
@@ -58,7 +57,7 @@ class _TaskTable(msgspec.Struct, forbid_unknown_fields=True):
     description: str = ""
     done_when: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    turns: Annotated[int, msgspec.Meta(ge=1)] = 1
+    turns: int = 1
     without_tests: str = ""
 
 

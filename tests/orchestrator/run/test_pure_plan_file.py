@@ -101,7 +101,6 @@ NOTES = PlanContents(
         ('tasks = ["notes", "more"]', 'tasks = ["notes", "mor"]', "line {}: the criterion 'there is a line' names 'mor'"),
         ('name = "more"', 'name = "m re"', "line {}: task id 'm re' is not letters, digits and dashes"),
         ("turns = 7", 'turns = "7"', "line {}: Expected `int`, got `str` (`turns`)"),
-        ("turns = 7", "turns = -3", "line {}: Expected `int` >= 1 (`turns`)"),
         ('title = "More"', 'titel = "More"', "line {}: `titel` is no key here: do you mean `title`?"),
         ('title = "More"', 'title = "More', "Illegal character"),
         ('kind = "behaviour"', 'kind = "behavior"', "line {}: Invalid enum value 'behavior' (`kind`)"),
