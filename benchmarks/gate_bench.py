@@ -26,12 +26,11 @@ from agents.transcript.read import read_transcript
 from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, figures_of, load_labelled
 from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
-from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
-from orchestrator.gates.power_steering.examine import examine, waiting_for
-from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.examine import examine, judge_here, waiting_for
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.views.words import columns
 from state.errors import UsageError
 from state.records.calls import CallEnd

@@ -32,7 +32,7 @@ from orchestrator.cli.runs.plans import plan_of
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import BeforeWork, RunRequest
 from state.journal.events import ForecastMade, PlanAccepted
-from state.records.forecast import Forecast
+from state.records.plan import Forecast
 
 _ROOT = Path(__file__).parents[1]
 sys.path += [str(_ROOT / "tests")]

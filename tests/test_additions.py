@@ -124,7 +124,7 @@ SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetc
 TRY_SPUD = """
 import json
 from pathlib import Path
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.detection import detect
 from orchestrator.project.readiness.plan import plan_of
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.selection import only_these
@@ -203,7 +203,7 @@ def add_flag(scratch: Scratch) -> None:
     scratch.insert(
         "state/settings/records.py",
         before="    merge: Annotated[",
-        text='    careful: Annotated[bool, SetBy("careful", "look twice")] = False\n',
+        text='    careful: Annotated[bool, SetBy("look twice")] = False\n',
     )
     scratch.insert("orchestrator/cli/runs/run.py", before='    max_parallel="N",\n', text='    careful="",\n')
 
@@ -279,7 +279,9 @@ def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(
         "orchestrator/gates/stop_gate/order.py", before="    orchestrator,\n", text="    napkin,\n"
     )
     scratch.insert(
-        "orchestrator/gates/stop_gate/order.py", before="    AVAILABLE_WORK = 90\n", text="    NAPKIN = 50\n"
+        "orchestrator/gates/stop_gate/order.py",
+        before="    AVAILABLE_WORK = 90\n",
+        text="    NAPKIN = 50\n",
     )
     row = "    Priority.NAPKIN: napkin,\n"
     scratch.insert("orchestrator/gates/stop_gate/order.py", before="    Priority.AVAILABLE_WORK: ", text=row)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
-from orchestrator.gates.stop_gate.install.files import Scope
+from orchestrator.gates.stop_gate.install import Scope
 from orchestrator.views.screen import say, say_all, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from orchestrator.gates.stop_gate.install.status import HookState
+    from orchestrator.gates.stop_gate.install import HookState
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,9 +48,8 @@ def install(scope: str, power_steering: bool) -> int:
 
     If it is already installed, this brings it up to date.
     """
-    from orchestrator.gates.stop_gate.install.files import install as install_into
-    from orchestrator.gates.stop_gate.install.files import memory_folder
-    from orchestrator.gates.stop_gate.install.status import command_for, standings
+    from orchestrator.gates.stop_gate.install import command_for, memory_folder, standings
+    from orchestrator.gates.stop_gate.install import install as install_into
 
     where, file = _file(scope)
     words = command_for(where, _sq(), power_steering=power_steering)
@@ -71,9 +70,8 @@ def uninstall(scope: str) -> int:
 
     If the settings were not edited since, they are restored to the byte. Otherwise all else in them stays.
     """
-    from orchestrator.gates.stop_gate.install.files import Removal, memory_folder
-    from orchestrator.gates.stop_gate.install.files import uninstall as uninstall_from
-    from orchestrator.gates.stop_gate.install.status import standings
+    from orchestrator.gates.stop_gate.install import Removal, memory_folder, standings
+    from orchestrator.gates.stop_gate.install import uninstall as uninstall_from
 
     _, file = _file(scope)
     done = uninstall_from(file, memory=memory_folder())
@@ -99,7 +97,7 @@ def status(scope: str | None, as_json: bool) -> int:
 
     The exit code is always 0.
     """
-    from orchestrator.gates.stop_gate.install.status import notes_of, standings, warnings_of
+    from orchestrator.gates.stop_gate.install import notes_of, standings, warnings_of
 
     found = standings(os.environ, options.repository_here(), _sq())
     notes = list(notes_of(found))
@@ -129,7 +127,7 @@ def plugin() -> int:
 
 
 def _sq() -> list[str]:
-    from orchestrator.gates.stop_gate.install.settings import this_sq
+    from orchestrator.gates.stop_gate.settings_text import this_sq
 
     return this_sq(sys.argv[0], sys.executable)
 
@@ -140,7 +138,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     Raises:
         UsageError: the scope needs a repository, and there is none around this folder.
     """
-    from orchestrator.gates.stop_gate.install.files import settings_files
+    from orchestrator.gates.stop_gate.install import settings_files
     from state.errors import UsageError
 
     where = Scope(scope)
@@ -166,7 +164,7 @@ def _standing_text(one: "HookState") -> str:
 
 
 def _warn(found: "Sequence[HookState]") -> None:
-    from orchestrator.gates.stop_gate.install.status import warnings_of
+    from orchestrator.gates.stop_gate.install import warnings_of
 
     for warning in warnings_of(found):
         say(f"warning: {warning}", error=True)

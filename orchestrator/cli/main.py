@@ -137,8 +137,7 @@ def completion(ctx: click.Context, shell: str) -> int:
 
 def _say_error(error: SqError) -> None:
     """Print an error, without the secrets of the environment and of git's remotes here."""
-    from state.redaction.places import known_in_git
-    from state.redaction.redactor import redactor
+    from state.redaction.redactor import known_in_git, redactor
 
     say(f"sq: {redactor(os.environ, known_in_git(Path.cwd()))(str(error))}", error=True)
 

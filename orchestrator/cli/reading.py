@@ -13,8 +13,7 @@ async def read_for_report(folder: Path) -> "RunRead":
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
     from orchestrator.views.report.reading import read_run
-    from state.redaction.places import known_in_git
-    from state.redaction.redactor import redactor
+    from state.redaction.redactor import known_in_git, redactor
 
     redact = redactor(os.environ, known_in_git(Path.cwd())).known
     with trusting(recorded_git(folder)):

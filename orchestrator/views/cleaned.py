@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from orchestrator.git.cleanup.artifacts import Artifact
-from orchestrator.git.cleanup.cleaning import Cleaned
+from orchestrator.git.artifacts import Artifact
+from orchestrator.git.cleaning import Cleaned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from datetime import datetime
 from orchestrator.views.screen import cell
 from state.records.calls import CallEnd, Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
-from state.records.forecast import Forecast
-from state.records.plan import Task
+from state.records.plan import Forecast, Task
 from state.records.reviews import Evidence, ReviewIssue
 from state.records.spec_check import Decider
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from state.redaction.known import Known
-from state.redaction.places import known_in_files
-from state.redaction.redactor import Redactor, checksum, redactor, token_formats, tokens_in
+from state.redaction.redactor import Redactor, checksum, known_in_files, redactor, token_formats, tokens_in
 
 VALUE = "aB3-xY9_kQ7wZ2mN8pR4tV6"
 MARK = "[redacted: SERVICE_TOKEN]"
@@ -271,7 +270,7 @@ def test_an_example_or_a_hash_is_no_token(text):
     ],
 )
 def test_the_parts_of_an_address_and_of_headers_are_secrets_too(value: str, leaked: str) -> None:
-    from state.redaction.places import known_in
+    from state.redaction.redactor import known_in
 
     redact = redactor({}, known_in({"HOOK": value}))
     assert leaked.rsplit(maxsplit=1)[-1] not in redact(f"it said {leaked}.")

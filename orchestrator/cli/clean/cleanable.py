@@ -11,8 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from orchestrator.git.cleanup.artifacts import Artifact, folders_without_git, holdings_of, runs_in
-from orchestrator.git.cleanup.elsewhere import RUN_ID
+from orchestrator.git.artifacts import RUN_ID, Artifact, folders_without_git, holdings_of, runs_in
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.repository import find_repository
 from state.errors import JournalError, RunActiveError, UsageError

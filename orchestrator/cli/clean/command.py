@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.cli.clean.cleanable import Candidate
-    from orchestrator.git.cleanup.cleaning import Cleaned
+    from orchestrator.git.cleaning import Cleaned
     from orchestrator.views.cleaned import RunCleaned
     from state.paths import StateFolder
 
@@ -69,8 +69,12 @@ def command(
 
 def _clean_sessions(*, as_json: bool) -> int:
     """Remove the folders of this project's sessions without a write for 30 days."""
-    from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
-    from orchestrator.gates.session_state.sessions import old_sessions, remove_sessions
+    from orchestrator.gates.session_state.diagnostics import (
+        SteeringSettings,
+        old_sessions,
+        remove_sessions,
+        sessions_folder,
+    )
 
     old = old_sessions(sessions_folder(Path.cwd(), SteeringSettings.of(os.environ)), datetime.now(UTC))
     done = list(remove_sessions(old))
@@ -147,7 +151,7 @@ async def _clean_if_over(
 
 async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
     from orchestrator.cli.clean.cleanable import CleanState
-    from orchestrator.git.cleanup.cleaning import remove_holdings, remove_worktree_root, what_would_stay
+    from orchestrator.git.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from orchestrator.views.cleaned import RunCleaned
     from state.errors import GitError, RunActiveError
 

@@ -18,7 +18,7 @@ from orchestrator.cli.doctor.settings import (
     checks_of_sessions,
     checks_of_settings,
 )
-from orchestrator.git.cleanup.artifacts import missing_worktrees
+from orchestrator.git.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds, git_version
 from orchestrator.git.repository import Repository, find_repository, uncommitted
 from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines, fail, ok, warn

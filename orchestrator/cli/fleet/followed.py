@@ -38,7 +38,7 @@ def followed_runs() -> Iterator[Path]:
 
 def _bring(fleet: Fleet, folder: Path, ended: set[str]) -> None:
     """Fetch what is new. A server that does not answer is asked again the next time."""
-    from orchestrator.fleet.view import fetched
+    from orchestrator.fleet.checkpoint import fetched
 
     try:
         units = [one for one in fleet.engine.units() if one.id not in ended]

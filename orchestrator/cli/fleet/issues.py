@@ -3,9 +3,8 @@
 import os
 
 from orchestrator.cli.version import sq_version
-from orchestrator.hosting.remote import Hosted, api_address
+from orchestrator.hosting.remote import Hosted, api_address, take_token
 from orchestrator.hosting.service import Service
-from orchestrator.hosting.token import take_token
 from state.errors import UsageError
 
 _HOST = "github.com"

@@ -16,8 +16,7 @@ from state.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ledger import FleetLedger, WorkerRow
-    from orchestrator.fleet.port import Engine
-    from orchestrator.fleet.records import Progress, Unit
+    from orchestrator.fleet.records import Engine, Progress, Unit
 
 DATABASE = "SQ_FLEET_DATABASE"
 _AGAIN_S = 2.0

@@ -100,7 +100,7 @@ def logs(submission: str, follow: bool, as_json: bool) -> int:
 
 def _shown(unit: "Unit", scratch: Path, after: int, print_one: "Callable[[Stored], None]") -> int:
     """Show the events after a place, and return the place of the last one."""
-    from orchestrator.fleet.view import fetched
+    from orchestrator.fleet.checkpoint import fetched
     from state.journal.store import JournalReader
 
     folder = fetched(unit, scratch)

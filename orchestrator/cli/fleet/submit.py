@@ -115,7 +115,7 @@ def _submitted(
     fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes, *, quiet: bool
 ) -> "tuple[Submission, bool]":
     """Push what is submitted, queue it and say so. Return the submission, and whether it is new."""
-    from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
+    from orchestrator.fleet.host import OWN_SPEC, SCENARIO
     from orchestrator.fleet.records import Submission
     from orchestrator.fleet.transport import GitServer, content_hash, offer
 

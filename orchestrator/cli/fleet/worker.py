@@ -65,7 +65,7 @@ def worker(
     import sqlalchemy as sa
 
     from orchestrator.cli.version import sq_version
-    from orchestrator.fleet.policy import WorkerPolicy
+    from orchestrator.fleet.host import WorkerPolicy
     from orchestrator.fleet.worker import Worker, WorkerWish
 
     wish = WorkerWish(

@@ -12,8 +12,7 @@ from orchestrator.cli.promise.options import InOrder, checks_in_order, project_o
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from orchestrator.gates.promises.promise import Promise
-    from orchestrator.gates.promises.store import PromiseStore
+    from orchestrator.gates.promises import Promise, PromiseStore
 
 _NOT_MET = 1  # exit code
 _EXAMPLE = """\b
@@ -78,8 +77,8 @@ def create(
     """
     import anyio
 
-    from orchestrator.gates.promises.evidence import keep_out_of_git, promise_base, refuse_uncheckable
-    from orchestrator.gates.promises.promise import Promise
+    from orchestrator.gates.promise_evidence import keep_out_of_git, promise_base, refuse_uncheckable
+    from orchestrator.gates.promises import Promise
 
     given = {"texts": list(texts), "commands": list(commands), "paths": list(paths), "commits": list(commits)}
     criteria = checks_in_order(ctx, given, deadline)
@@ -161,7 +160,7 @@ def verify(promise_id: str, project: Path | None, as_json: bool) -> int:
 
     Exit code 0 if it is kept, 1 if not.
     """
-    from orchestrator.gates.promises.promise import State
+    from orchestrator.gates.promises import State
 
     store = store_of(project)
     promise = store.get(promise_id)
@@ -185,7 +184,7 @@ def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> 
 
 
 def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None:
-    from orchestrator.gates.promises.promise import State
+    from orchestrator.gates.promises import State
     from orchestrator.views.gates.promises import promise_lines, promise_object
 
     unproven = {} if promise.state is State.KEPT else unproven_now(store, promise)
@@ -197,7 +196,7 @@ def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None
 
 def store_of(project: Path | None) -> "PromiseStore":
     """The promises of `project`, else of CLAUDE_PROJECT_DIR, else of this folder."""
-    from orchestrator.gates.promises.store import PromiseStore
+    from orchestrator.gates.promises import PromiseStore
 
     named = os.environ.get("CLAUDE_PROJECT_DIR", "")
     if project is None and named and os.path.isdir(named):  # noqa: PTH112  raises for no path
@@ -227,7 +226,7 @@ def checked(store: "PromiseStore", promise: "Promise", numbers: Sequence[int], *
     """Run the promise's checks and store it with their evidence, closed if `close` and all are met."""
     import anyio
 
-    from orchestrator.gates.promises.evidence import evidence_now
+    from orchestrator.gates.promise_evidence import evidence_now
 
     found = anyio.run(evidence_now, store.home, promise, numbers)
 
@@ -243,7 +242,7 @@ def unproven_now(store: "PromiseStore", promise: "Promise") -> dict[int, str]:
     """The criteria that are not known to be met now: their numbers, each with the cause."""
     import anyio
 
-    from orchestrator.gates.promises.evidence import present_tree, unproven
+    from orchestrator.gates.promise_evidence import present_tree, unproven
 
     async def look() -> dict[int, str]:
         return await unproven(store.home, promise, await present_tree(store.home))

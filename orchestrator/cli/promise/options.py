@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from orchestrator.gates.promises.promise import PromiseCriterion
+    from orchestrator.gates.promises import PromiseCriterion
 
 _ORDER = "sq.promise.order"  # in the context: the options of `create` in their order
 _SESSION_VARIABLES = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
@@ -43,7 +43,7 @@ def checks_in_order(
     Raises:
         click.UsageError: words without a check, or no check at all.
     """
-    from orchestrator.gates.promises.promise import CriterionCheck, PromiseCriterion
+    from orchestrator.gates.promises import CriterionCheck, PromiseCriterion
     from orchestrator.views.gates.promises import in_words
 
     kinds = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.hosting.handing_over import Offer, PullRequestState
-    from orchestrator.hosting.token import AccessToken
+    from orchestrator.hosting.remote import AccessToken
     from orchestrator.views.report.contents import ReportContents
 
 
@@ -81,11 +81,9 @@ async def hand_over_run(
     """
     from orchestrator.cli.version import sq_version
     from orchestrator.hosting.github import GitHub
-    from orchestrator.hosting.handing_over import hand_over
-    from orchestrator.hosting.pushing import push
-    from orchestrator.hosting.remote import api_address, find_remote
+    from orchestrator.hosting.handing_over import hand_over, push
+    from orchestrator.hosting.remote import api_address, find_remote, take_token
     from orchestrator.hosting.service import Service
-    from orchestrator.hosting.token import take_token
     from orchestrator.views.report.reading import repository_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader
@@ -146,8 +144,7 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
     from orchestrator.views.models.conclusions import CheckState
     from orchestrator.views.report.formats.markdown import pull_request
     from state.errors import UsageError
-    from state.hidden import visible
-    from state.inert import inert
+    from state.hidden import inert, visible
 
     report = (await read_for_report(folder)).report(sq_version())
     if report.headline.check is CheckState.PENDING:

@@ -30,12 +30,10 @@ from orchestrator.hosting.asked import (
     told_in,
 )
 from orchestrator.hosting.github import GitHub, PullRequest
+from orchestrator.hosting.handing_over import as_pusher
 from orchestrator.hosting.issue_spec import without_files
-from orchestrator.hosting.pushing import as_pusher
-from orchestrator.hosting.refusals import HostingError, UnsureError
-from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
-from orchestrator.hosting.service import Service
-from orchestrator.hosting.token import AccessToken, take_token
+from orchestrator.hosting.remote import AccessToken, Remote, api_address, find_remote, numbered, take_token
+from orchestrator.hosting.service import HostingError, Service, UnsureError
 from orchestrator.views.report.formats.sections import code
 from orchestrator.views.screen import say
 from state.errors import GitError, JournalError, UsageError

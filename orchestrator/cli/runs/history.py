@@ -16,7 +16,7 @@ import structlog
 from state.atomic_files import replace_file
 from state.journal.events import RunStarted
 from state.paths import StateFolder, users_folder
-from state.records.forecast import ForecastBasis, PastRun, repository_mark
+from state.records.plan import ForecastBasis, PastRun, repository_mark
 
 log = structlog.get_logger(__name__)
 

@@ -33,8 +33,7 @@ from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.redaction.known import Known
-from state.redaction.places import known_in, known_in_files
-from state.redaction.redactor import Redact, Redactor, redactor
+from state.redaction.redactor import Redact, Redactor, known_in, known_in_files, redactor
 from state.roles import Role
 from state.settings.config import load_config
 from state.settings.kinds import MOMENT, NONE, moment_in

@@ -56,9 +56,8 @@ async def _from_issue(given: str, state: Path) -> SpecFound:
     from orchestrator.git.repository import find_repository
     from orchestrator.hosting.github import GitHub
     from orchestrator.hosting.issue_spec import spec_of
-    from orchestrator.hosting.remote import api_address, find_remote, numbered
+    from orchestrator.hosting.remote import api_address, find_remote, numbered, take_token
     from orchestrator.hosting.service import Service
-    from orchestrator.hosting.token import take_token
 
     checkout, here = Path.cwd(), None
     with suppress(UsageError):  # `sq fleet submit` needs no checkout

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.git.seeding import ignored_and_named
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.checks.tools import configured_checks, may_be_run
+from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary

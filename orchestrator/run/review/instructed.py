@@ -1,7 +1,7 @@
 """Changes of the files that instruct agents are findings until a reviewer rules on them."""
 
 from orchestrator.git.trees import changed_paths
-from orchestrator.project.instructions import is_instruction
+from orchestrator.project.agent_files import is_instruction
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, known_of, with_new
 from state.journal.events.tasks import TaskView

@@ -34,7 +34,7 @@ from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.reviews import Finding, TestChange
-from state.settings.retry_limits import RETRY_LIMITS
+from state.settings.presets import RETRY_LIMITS
 from state.words import doubts, facts_words, listed
 
 _REFUSALS, _REFUSAL_SHOWN = 3, 600  # claims of the attempt, and characters of each refusal

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
-from orchestrator.gates.promises.store import StoredPromises
+from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, State, StoredPromises
 from orchestrator.views.words import columns
 
 _TEXT_SHOWN = 70  # characters of a promise in the table

@@ -8,8 +8,7 @@ from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Usage
-from state.records.forecast import Forecast, PastRun, repository_mark
-from state.records.plan import chain_of, turns_of
+from state.records.plan import Forecast, PastRun, chain_of, repository_mark, turns_of
 from state.roles import Role
 
 _HALF_A_CENT = 0.005

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from orchestrator.git.changes import is_hash
+from orchestrator.git.trees import is_hash
 from orchestrator.views.html.diffs import diff_lines
 from orchestrator.views.html.environment import style
 from orchestrator.views.models.history import RunFacts

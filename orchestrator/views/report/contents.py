@@ -11,7 +11,7 @@ from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.models.work import TaskPart
 from state.hidden import visible
-from state.records.forecast import PastRun
+from state.records.plan import PastRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.git.changes import changes_between, is_hash, shown_patch
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.git.trees import changes_between, is_hash, shown_patch
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line

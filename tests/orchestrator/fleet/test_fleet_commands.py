@@ -14,7 +14,7 @@ from language.played_sq import PLAYED_SQ
 from language.postgres import PostgresServer
 
 from orchestrator.cli.fleet.issues import open_issues
-from orchestrator.fleet.policy import WorkerPolicy, widening
+from orchestrator.fleet.host import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from state.errors import UsageError
 

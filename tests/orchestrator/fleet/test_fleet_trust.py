@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rehearsed import commit, git
-from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError
-from orchestrator.fleet.policy import WorkerPolicy, widening
+from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, restore, write_run
+from orchestrator.fleet.host import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
-from orchestrator.fleet.restored import restore, write_run
-from orchestrator.fleet.transport import GitServer, clone, git_line
-from orchestrator.fleet.workplace import Workplace
+from orchestrator.fleet.transport import GitServer, Workplace, clone, git_line
 from state.errors import JournalError
 from state.redaction.known import Known
 from state.redaction.redactor import Redactor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.gates.power_steering.rules.announced import announced_in
+from orchestrator.gates.power_steering.rules.unfinished import announced_in
 
 ANNOUNCED = """
 The parser is done. Now I need to implement update and delete.

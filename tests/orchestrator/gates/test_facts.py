@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.transcript.read import read_transcript, transcript_of
-from orchestrator.gates.power_steering.facts.facts import RunOutcome, is_question
-from orchestrator.gates.power_steering.facts.session import facts_of, outcome_of, summary_of
+from orchestrator.gates.power_steering.facts import RunOutcome, is_question
+from orchestrator.gates.power_steering.session_facts import facts_of, outcome_of, summary_of
 from orchestrator.project.shell import simple_commands
 from state.records.calls import Message, MessageKind
 

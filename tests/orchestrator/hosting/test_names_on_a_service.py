@@ -7,12 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.git.messages import commit_message, merge_title
-from orchestrator.hosting.pushing import push
-from orchestrator.hosting.refusals import ServiceReply, refusal
-from orchestrator.hosting.remote import Hosted, Remote, api_address, find_remote, hosted_at, numbered
-from orchestrator.hosting.token import take_token
+from orchestrator.hosting.handing_over import push
+from orchestrator.hosting.remote import (
+    Hosted,
+    Remote,
+    api_address,
+    find_remote,
+    hosted_at,
+    numbered,
+    take_token,
+)
+from orchestrator.hosting.service import ServiceReply, refusal
 from state.errors import SqError, UsageError
-from state.inert import inert
+from state.hidden import inert
 
 SHOP = Hosted("github.com", "acme", "shop")
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.project.checks.complaints import complaints_in
-from orchestrator.project.checks.tools import configured_checks, may_be_run
+from orchestrator.project.checks import complaints_in, configured_checks, may_be_run
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.verdict import new_complaints
 from state.records.commands import Complaint

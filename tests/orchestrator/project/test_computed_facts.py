@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from orchestrator.project.build_files.dependencies import dependencies_in, dependency_changes
+from orchestrator.project.build_files.manifests import dependencies_in, dependency_changes
 from orchestrator.project.functions.public import name_changes, public_names
 
 MANIFESTS = {

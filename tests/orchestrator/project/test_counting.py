@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.reports import prepare
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestState
 
@@ -171,7 +171,7 @@ def test_an_unknown_runner_is_read_by_the_counts_beside_its_words(output, expect
 
 @given(st.text(alphabet=st.sampled_from("abcdefgh 0123456789:.,=()#-ok\n"), max_size=300))
 def test_text_without_words_of_tests_is_never_counted(text):
-    from orchestrator.project.runners.general import general_count
+    from orchestrator.project.runners.listings import general_count
 
     told = general_count(text)
     assert told.ran is None or "ok" in text or told.says_none

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.detection import detect
 
 UNITTEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        assert {ok}\n"
 PYTEST = "import pytest\n\n\ndef test_it():\n    assert True\n"

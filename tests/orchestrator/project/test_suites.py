@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.project.build_files.test_parts import with_base_parts
+from orchestrator.project.build_files.manifests import with_base_parts
 from orchestrator.project.runners.suite import suite_of
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from orchestrator.git.changes import sizes
+from orchestrator.git.trees import sizes
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.reports import prepare
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished

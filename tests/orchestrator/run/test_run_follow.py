@@ -15,9 +15,8 @@ from language.scripted_claude import ScriptedClaude
 from orchestrator.cli.main import cli
 from orchestrator.hosting.asked import ReviewState, failing_part, points_in, review_state, told_in
 from orchestrator.hosting.github import GitHub
-from orchestrator.hosting.remote import Hosted
+from orchestrator.hosting.remote import AccessToken, Hosted
 from orchestrator.hosting.service import Service
-from orchestrator.hosting.token import AccessToken
 from state.journal.events import RunStarted
 from state.journal.store import JournalReader
 from state.outcome import Outcome

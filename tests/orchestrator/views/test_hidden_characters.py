@@ -19,12 +19,11 @@ from orchestrator import views
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.examination import Examination, decide
 from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
-from orchestrator.gates.promises.promise import CriterionCheck as CriterionKind
-from orchestrator.gates.promises.promise import Promise, PromiseCriterion
-from orchestrator.gates.promises.store import StoredPromises
+from orchestrator.gates.promises import CriterionCheck as CriterionKind
+from orchestrator.gates.promises import Promise, PromiseCriterion, StoredPromises
 from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
-from orchestrator.git.cleanup.cleaning import Cleaned
+from orchestrator.git.artifacts import Artifact, ArtifactKind
+from orchestrator.git.cleaning import Cleaned
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
