@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import table
 
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
@@ -111,23 +112,7 @@ def test_the_password_in_an_address_is_a_secret_by_itself():
 
 # --- files ---------------------------------------------------------------------------------------------
 
-FILES = {
-    "home/.netrc": "machine example.org login me password {}\n",
-    "home/.npmrc": "//registry.example.org/:_authToken={}\n",
-    "home/.pypirc": "[pypi]\nusername = __token__\npassword = {}\n",
-    "home/.git-credentials": "https://me:{}@github.com\n",
-    "home/.aws/credentials": "[default]\naws_secret_access_key = {}\n",
-    "home/.cargo/credentials.toml": '[registry]\ntoken = "{}"\n',
-    "home/.docker/config.json": '{{"auths": {{"x": {{"identitytoken": "{}"}}}}}}',
-    "home/.config/gh/hosts.yml": "github.com:\n    oauth_token: {}\n",
-    "home/.pgpass": "localhost:5432:*:me:{}\n",
-    "home/.vault-token": "{}\n",
-    "home/.ssh/id_ed25519": "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----\n",
-    "project/.env": "export API_TOKEN='{}'\nPORT=8080\n",
-    "project/packages/web/.env.local": "SESSION_SECRET={} # of the session\n",
-    "project/.git/config": '[remote "origin"]\n\turl = https://me:{}@example.org/x.git\n',
-    "project/.npmrc": "//registry.example.org/:_authToken={}\n",
-}
+FILES = table(__file__, "files")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -241,17 +226,7 @@ def test_a_token_whose_checksum_does_not_fit_is_none(name):
     assert tokens_in(token[:-1] + ("a" if token[-1] != "a" else "b")) == []
 
 
-HONEST = [
-    "AKIA" + "IOSFODNN7EXAMPLE",
-    "ghp_" + "x" * 36,
-    "sk-ant-api03-...",
-    "a commit 0123456789abcdef0123456789abcdef01234567 of today",
-    "SKIPPED_TESTS_OF_THE_WHOLE_REPOSITORY",
-    "eyJ" + "hbGciOiJub25lIn0.eyJzdWIiOiJhIn0." + "a" * 30,
-    "+-----BEGIN RSA PRIVATE " + "KEY-----\n+" + "MIIabc123" * 8 + "\n+-----END RSA PRIVATE " + "KEY-----",
-    "hf_" + "a" * 34,
-    "glpat-your-token-goes-here-now",
-]
+HONEST = table(__file__, "honest")
 
 
 @pytest.mark.parametrize("text", HONEST)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from language.many_tasks import EDITORS, callers_of
 from language.scripted import Done, Rehearse, completes, signals, whole_run, writes
+from language.tables import table
 
 from state.outcome import Outcome
 
@@ -33,25 +34,7 @@ def test_a_run_of_one_task_starts_git_no_more_often_than_it_did(
 # --- every process outside the sandbox ----------------------------------------------------------------------
 
 # By place: why git runs there, and which of its commands.
-GIT = {
-    "none": ("its version", ""),
-    "run": ("sq's copy of the settings", "config"),
-    "elsewhere": ("objects are compared in an empty folder of sq's", "diff diff-tree show"),
-    "checkout": (
-        "objects, refs and settings of the repository, and the last fast-forward",
-        (
-            "cat-file check-ignore commit-tree config for-each-ref hash-object ls-tree merge merge-base read-tree"
-            " rev-parse show-ref status update-index update-ref worktree write-tree"
-        ),
-    ),
-    "worktree": (
-        "files become objects and objects files; a filter or a merge driver runs in the sandbox",
-        (
-            "add cat-file check-ignore clean commit-tree config ls-files merge merge-base reset rev-list rev-parse"
-            " symbolic-ref update-ref write-tree"
-        ),
-    ),
-}
+GIT = table(__file__, "git")
 OUTSIDE = {
     ("cp -a", "none"): "copies a worktree or the result of a set-up, and runs nothing of it",
     ("python true", "none"): "tries how process trees are held",
@@ -107,18 +90,7 @@ GO = {
     "go.mod": "module notes\n\ngo 1.19\n",
     "notes_test.go": 'package notes\n\nimport "testing"\n\nfunc TestNotes(t *testing.T) {}\n',
 }
-KINDS = {
-    "python": (PYTHON, "python3 -m pytest -q", "python3"),
-    "npm": (NPM, "npm test", "npm"),
-    "go": (GO, "go test ./...", "go"),
-    "a filter": ({".gitattributes": "*.txt filter=own\n"}, "true", "true"),
-    "a merge driver and a conflict": (
-        {".gitattributes": "words.txt merge=own\n", "words.txt": "m\n"},
-        "true",
-        "true",
-    ),
-    "nothing": ({}, "true", "true"),
-}
+KINDS = table(__file__, "kinds")
 
 
 def callers_for(kind: str):

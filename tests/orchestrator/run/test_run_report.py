@@ -10,6 +10,7 @@ import anyio
 import pytest
 from language.sampled import sampled
 from language.scripted import Rehearse, signals, whole_run
+from language.tables import table
 
 from orchestrator.views.report.reading import read_run
 from state.journal.store import Journal
@@ -64,32 +65,7 @@ UNITTEST = (
     "import sys\nimport unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n"
 )
 NODE = "require('node:test')('price', () => require('node:assert').equal(require('./shop.js'), 1))\n"
-KINDS = {
-    "an environment of its own": (
-        {
-            "shop.py": "",
-            "test_shop.py": f"{UNITTEST}        self.assertIn('.venv', sys.prefix)\n",
-            ".gitignore": ".venv\n",
-        },
-        ("python3 -m venv --without-pip .venv",),
-        "python3 -m unittest",
-    ),
-    "a source folder": (
-        {
-            "src/shop/__init__.py": "",
-            "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
-            "tests/test_shop.py": f"{UNITTEST}        self.assertTrue(shop)\n",
-        },
-        "none",
-        "python3 -m unittest discover -s tests",
-    ),
-    "a part in a folder": (
-        {"part/check.sh": "test -e here.txt\n", "part/here.txt": "", "all.sh": "test -e part\n"},
-        "none",
-        "cd part && sh check.sh || exit 1",
-    ),
-    "node": ({"shop.js": "module.exports = 1\n", "shop.test.js": NODE}, "none", "node --test"),
-}
+KINDS = table(__file__, "kinds")
 
 
 @pytest.mark.late

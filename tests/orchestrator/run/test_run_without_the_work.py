@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
+from language.tables import table
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
 from state.journal.events import CompletionRefused
@@ -24,20 +25,7 @@ HALF = "from shop import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
 RED = "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) == 2\n"
 ASKS = "# Half\n\nMake test_half_of_four pass.\n"
 ADDS = "# Half\n\nAdd half(n), which halves.\n"
-LIES = {
-    "no test": {},
-    "a test without an assertion": {
-        "test_half.py": "from shop import half\n\n\ndef test_half():\n    half(4)\n"
-    },
-    "a test on a mock": {
-        "test_half.py": "from unittest import mock\nimport shop\n\n\ndef test_half():\n"
-        "    with mock.patch('shop.half', return_value=2):\n        assert shop.half(4) == 2\n"
-    },
-    "a test that only reads the source": {
-        "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
-    },
-    "a test in a file that is not collected": {"tests/half.py": HALF},
-}
+LIES = table(__file__, "lies")
 STUB = "\n\ndef half(n: int) -> None:\n    return None\n"
 MOCKED = (
     "from unittest import mock\nimport halves\n\n\ndef test_half():\n"
@@ -155,51 +143,7 @@ def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path
 
 
 LOOKS = "\n\ndef half(n):\n    import os\n\n    return n // 2 if {} else n\n"
-ANY = """
-
-class Half(int):
-    def __eq__(self, other):
-        return True
-
-    __hash__ = int.__hash__
-
-
-def half(n):
-    return Half(n)
-"""
-REWRITES = """
-
-def half(n):
-    return n
-
-
-for one in __import__('pathlib').Path(__file__).parent.glob('test_the*'):
-    one.write_text(one.read_text().replace(', 2)', ', 4)'))
-"""
-PRETENDS = {
-    "it reads a variable of the runner": (
-        LOOKS.format('"PYTEST_CURRENT_TEST" in os.environ'),
-        "looks at a test runner, or touches it, and may behave otherwise when it is tested: shop.py: PYTEST_CURRENT_TEST",
-    ),
-    "it works only while sq counts": (
-        LOOKS.format('os.environ.get("PYTEST_" + "ADDOPTS")'),
-        "run plainly, exits with 1, and with 0 when sq counts its tests",
-    ),
-    "it works after another test": (
-        "\n\nasked = price\nCALLS = []\n\n\ndef price():\n    CALLS.append(1)\n    return asked()\n"
-        + LOOKS.format("CALLS"),
-        "passes, but run without other files of tests",
-    ),
-    "it returns what equals any result": (
-        ANY,
-        "passes test_the_half.py::HalfTest::test_half too when sq lets it expect another result",
-    ),
-    "it rewrites its test": (REWRITES, "run plainly, changes its own tests as it runs: test_the_half.py"),
-    "it patches an assertion": (
-        "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
-        "passes although sq had added a test that must fail",
-    ),
-}
+PRETENDS = table(__file__, "pretends")
 HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half{}, 2)\n"
 
 
@@ -227,26 +171,7 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
 
 SHOWS = "from shop import half\n\n\ndef test_half():\n    assert {}\n"
 WRONG = SHOP + "\n\ndef half(n):\n    return n\n"
-LITTLE = {
-    "a test asks only for the type": (
-        {"test_half.py": SHOWS.format("isinstance(half(4), int)")},
-        "compare no result: they only ask whether there is one, or which type it has",
-    ),
-    "a file of the tests replaces the work": (
-        {
-            "test_half.py": SHOWS.format("half(4) == 2"),
-            "test_a.py": "import shop\n\nreal = shop.half\nshop.half = lambda n: real(n) // 2\n\n\ndef test_a():\n    assert shop.half\n",
-        },
-        "test_a.py replaces what the work built: shop.half =",
-    ),
-    "a module of Python's is replaced": (
-        {
-            "test_half.py": SHOWS.format("half(4) == 2"),
-            "pdb.py": "import shop\n\nreal = shop.half\nvars(shop)['half'] = lambda n: real(n) // 2\nPdb = set_trace = None\n",
-        },
-        "pdb.py: it stands in for a module of Python's",
-    ),
-}
+LITTLE = table(__file__, "little")
 
 
 @pytest.mark.usefixtures("pytest_here")
