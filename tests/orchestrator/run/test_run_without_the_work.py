@@ -80,10 +80,11 @@ def test_a_stub_that_the_spec_asks_for_is_said_once_and_ends_unverified(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, **base})
     work = {**WITH_THIRD, "halves.py": STUB, "test_half.py": MOCKED}
     done = rehearse(
-        whole_run(**{"worker/notes/1": work_of(work, claims=1 if outcome is Outcome.COMPLETE else 2)}),
+        whole_run(worker=work_of(work, claims=1 if outcome is Outcome.COMPLETE else 2)),
         spec=spec,
         verify=PYTEST,
         effort="low",
+        ends=None,
     )
     assert done.outcome is outcome, done.output
     assert ("the spec asks for halves.py: half" in done.output) is (outcome is Outcome.UNVERIFIED)
@@ -98,8 +99,13 @@ def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, **LIES[lie]}, claims=2)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), spec=ADDS, verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    done = rehearse(
+        whole_run(worker=worker),
+        spec=ADDS,
+        verify=PYTEST,
+        effort="low",
+        ends=Outcome.UNVERIFIED,
+    )
     assert "no test fails without the work" in done.output
     assert "shop.py: half" in done.output
     assert "--merge-unverified" in done.output
@@ -126,17 +132,15 @@ def test_a_new_module_of_a_package_that_was_there_is_product(
     }
     worker = work_of(work, claims=2)
     spec = "# Mean\n\nAdd mean(a) to the prices.\n"
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", spec=spec)
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", spec=spec)
     assert "fails as it was" not in done.output
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 @pytest.mark.usefixtures("pytest_here")
 def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low")
     (answer,) = done.view.evidence.proofs["", done.view.whole.tree].without_work
     assert answer.needed
     assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
@@ -164,7 +168,7 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": old, **loads})
     given = "()" if "patches" in product else "(4)"
     worker = work_of({"shop.py": SHOP + text, "test_the_half.py": HALVES.format(given)}, claims=3)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert told in done.output
 
@@ -182,7 +186,7 @@ def test_tests_that_show_little_are_not_enough(
     files, told = LITTLE[little]
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WRONG, **files}, claims=3)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert told in done.output
 
@@ -212,9 +216,12 @@ def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
     begins_with(repository, shell, {"conftest.py": counts})
     worker = work_of({"shop.py": WORK, **test}, claims=1 if test else 2)
     done = rehearse(
-        whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", settings={"sandbox": "off"}
+        whole_run(worker=worker),
+        verify=PYTEST,
+        effort="low",
+        settings={"sandbox": "off"},
+        ends=Outcome.COMPLETE if test else Outcome.UNVERIFIED,
     )
-    assert done.outcome is (Outcome.COMPLETE if test else Outcome.UNVERIFIED), done.output
     assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
     assert len(count.read_text()) == len(of_all.split(", "))
 
@@ -226,8 +233,7 @@ def test_a_refactoring_without_new_tests_is_complete(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     moved = {"shop.py": "from prices import price\n", "prices.py": SHOP}
-    done = rehearse(whole_run(**{"worker/notes/1": work_of(moved, claims=1)}), verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work_of(moved, claims=1)), verify=PYTEST, effort="low")
     assert done.view.evidence.proofs["", done.view.whole.tree].without_work == ()
 
 
@@ -248,11 +254,7 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, "test_half.py": RED})
     wrong = SHOP + "\n\ndef half(n):\n    return n\n"
     worker = work_of({"shop.py": wrong, "test_half.py": test}, claims=2)
-    done = rehearse(
-        whole_run(**{"worker/notes/1": worker}),
-        spec=spec,
-        verify=PYTEST,
-    )
+    done = rehearse(whole_run(worker=worker), spec=spec, verify=PYTEST, ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert "test_half_of_four" in done.output
 
@@ -279,7 +281,7 @@ def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, **files})
     worker = work_of({"shop.py": "def price():\n    return 4\n", **lie}, claims=2)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert "test_price fails as it was" in done.output
 
@@ -344,7 +346,7 @@ def test_a_test_in_go_that_only_logs_shows_nothing(
         pytest.skip("there is no go here")
     begins_with(repository, shell, GO)
     worker = work_of({"shop.go": GO_WORK, "half_test.go": test}, claims=claims)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go test ./...",), effort="low")
+    done = rehearse(whole_run(worker=worker), verify=("go test ./...",), effort="low", ends=None)
     assert done.outcome is outcome, done.output
 
 
@@ -355,8 +357,7 @@ def test_a_command_that_only_builds_asks_for_no_test(
         pytest.skip("there is no go here")
     begins_with(repository, shell, {name: text for name, text in GO.items() if name != "shop_test.go"})
     worker = work_of({"shop.go": GO_WORK}, claims=1)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go build ./...",), effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(worker=worker), verify=("go build ./...",), effort="low")
 
 
 CHANGED = TESTS.replace("price() == 3", "price() == '3'")
@@ -391,12 +392,12 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     hears = [] if is_announced else [completes(prompt_contains=[f"{NAME} fails as it was", "quote its line"])]
     said_nothing = [] if is_announced else [passes(prompt_contains=[NAME, "fails as it was"])]
     accepts = rules("accepted", **({} if is_announced else {"expect": {"tool_results_contain": [NAME]}}))
-    callers = whole_run(**{
-        "planner/plan/1": [plan],
-        "worker/notes/1": [*work_of(AS_TEXT, claims=1), *hears],
-        "reviewer/notes/1": [*said_nothing, passes() if is_announced else accepts],
-    })  # fmt: skip
-    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed)
+    callers = whole_run(
+        planner=[plan],
+        worker=[*work_of(AS_TEXT, claims=1), *hears],
+        reviewer=[*said_nothing, passes() if is_announced else accepts],
+    )
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed, ends=None)
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
@@ -423,13 +424,12 @@ def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
     }
     hollow["test_half.py"] = "import shop\n\n\ndef test_four():\n    assert shop.price() > 3\n"
     hears = completes(prompt_contains=[f"{NAME} may check less"])
-    callers = whole_run(**{
-        "planner/plan/1": [plan],
-        "worker/notes/1": [*work_of(hollow, claims=1), hears],
-        "reviewer/notes/1": [rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
-    })  # fmt: skip
-    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=True)
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    callers = whole_run(
+        planner=[plan],
+        worker=[*work_of(hollow, claims=1), hears],
+        reviewer=[rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
+    )
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=True, ends=Outcome.UNVERIFIED)
     assert f"{NAME} may check less" in done.output
 
 
@@ -449,14 +449,12 @@ def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refus
             "prompt_contains": [f"{NAME} may check less", "- assert price() == 3", "+ assert price() > 0"]
         }
     }
-    callers = whole_run(**{
-        "worker/notes/1": [*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
-        "reviewer/notes/1": [rules("refused", **sees)],
-        "worker/notes/2": back,
-        "reviewer/notes/2": [passes()],
-    })  # fmt: skip
+    callers = whole_run(
+        worker=[*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
+        reviewer=[rules("refused", **sees)],
+        **{"worker/notes/2": back, "reviewer/notes/2": [passes()]},
+    )
     done = rehearse(callers, verify=PYTEST, effort="low", settings={"sandbox": "off"})
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.attempt for one in done.of(CompletionRefused)] == [1]
 
 
@@ -468,7 +466,6 @@ def test_nobody_is_said_to_accept_a_changed_test_on_which_no_reviewer_ruled(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     weak = {"shop.py": WORK, "test_half.py": HALF, "test_shop.py": TESTS.replace("== 3", "> 0")}
     silent = {"text": '```json\n{"passed": true, "issues": []}\n```'}
-    callers = whole_run(**{"worker/notes/1": work_of(weak, claims=2), "reviewer/notes/1": [silent]})
-    done = rehearse(callers, verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    callers = whole_run(worker=work_of(weak, claims=2), reviewer=[silent])
+    done = rehearse(callers, verify=PYTEST, effort="low", ends=Outcome.UNVERIFIED)
     assert f"{NAME} may check less than it did (no reviewer ruled on it)" in done.output
