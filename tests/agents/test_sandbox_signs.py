@@ -17,7 +17,6 @@ from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from state.secrets import without_secrets
 
-OFF = "--sandbox off"
 # A command, the program that it needs, what it lacks, and what opens it.
 COMMANDS = table(__file__, "commands")
 # Messages of programs that are seldom installed.

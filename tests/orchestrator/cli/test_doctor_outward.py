@@ -8,11 +8,6 @@ from language.tables import rows
 from orchestrator.cli.doctor.settings import checks_of_outward
 from orchestrator.views.checks import CheckLevel, DoctorCheck
 
-COMMAND = '[[notify]]\non = ["ended", "stuck"]\ncommand = "cat"\n'
-URL = '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n'
-OTLP = '[telemetry]\notlp = "http://localhost:4318"\n'
-HEADERS = f'{OTLP}headers = "env:MY_HEADERS"\n'
-
 
 @pytest.mark.parametrize(*rows(__file__, "settings"))
 def test_each_table_and_key_is_looked_at_with_its_variable(

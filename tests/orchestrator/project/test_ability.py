@@ -7,8 +7,6 @@ from orchestrator.project.runners.ability import broke_off, missing_program, not
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import TestCount
 
-NONE = TestCount(passed=0, failed=0, says_none=True)
-
 
 @pytest.mark.parametrize(*rows(__file__, "missing"))
 def test_only_what_the_machine_lacks_is_missing(command, output, exit_code, missing, tmp_path):

@@ -74,8 +74,6 @@ def test_a_complaint_is_old_by_its_file_and_words_or_if_it_moved_with_its_line(
     assert [one.line for one in new_complaints(BEFORE, now)] == new
 
 
-PACKAGE = '{"scripts": {"lint": "eslint .", "lint:fix": "eslint --fix .", "typecheck": "tsc --noEmit", "build": "tsc && docker push x"}}'
-CI = "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: go vet ./...\n      - run: golangci-lint run | tee x\n      - run: cargo fmt --check\n"
 PROJECTS: dict[str, tuple[dict[str, str], list[str], list[str]]] = table(__file__, "projects")
 
 

@@ -29,10 +29,6 @@ def shown(tmp_path):
     return look
 
 
-def npm(test=None, **more):
-    return json.dumps({"scripts": {"test": test} if test else {}, **more})
-
-
 def ci(line, **more):
     return {".github/workflows/ci.yml": PLAIN_CI.format(line=line), **more}
 

@@ -335,19 +335,7 @@ def test_a_plain_worktree_needs_no_variables(project, tmp_path):
 
 
 # A build backend without requirements, so that nothing has to be downloaded.
-BACKEND = """
-import os, zipfile
-
-def build_editable(folder, settings=None, metadata=None):
-    name = "thing-1-py3-none-any.whl"
-    info = {"METADATA": "Metadata-Version: 2.1\\nName: thing\\nVersion: 1\\n", "RECORD": "",
-            "WHEEL": "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
-    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
-        wheel.writestr("thing.pth", os.path.abspath("src"))
-        for file, text in info.items():
-            wheel.writestr("thing-1.dist-info/" + file, text)
-    return name
-"""
+BACKEND = table(__file__, "backend")
 
 
 @pytest.mark.late

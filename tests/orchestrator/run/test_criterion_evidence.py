@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from language.tables import rows
+from language.tables import rows, table
 
 from orchestrator.git.changes import sizes
 from orchestrator.project.runners.counting import count
@@ -30,27 +30,7 @@ from state.records.reviews import Evidence, EvidenceKind
 from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
 
-TESTS = """import pytest
-
-
-def test_shown():
-    assert 1 + 1 == 2
-
-
-def test_wrong():
-    assert 1 + 1 == 3
-
-
-@pytest.mark.skip(reason="later")
-def test_later():
-    assert False
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_each(number):
-    if number == 2:
-        pytest.skip("not today")
-"""
+TESTS = table(__file__, "tests")
 FILES = {
     "shop.py": "def discount():\n    return 5\n\n",
     "docs/guide.md": "# Guide\n\nThe discount is 5 percent.\n",

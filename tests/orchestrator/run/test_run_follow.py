@@ -23,8 +23,6 @@ from state.journal.store import JournalReader
 from state.paths import StateFolder
 from state.settings.records import OnQuestion, Sandbox
 
-Shell = Callable[..., str]
-
 
 def notes(*lines: str) -> dict[str, Any]:
     return signals("task_complete", summary="Done.", tests="All pass.", notes="\n".join(lines))

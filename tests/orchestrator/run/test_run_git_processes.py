@@ -75,18 +75,6 @@ def known_as(argv: list[str], cwd: str, done: Done) -> tuple[str, str]:
     return f"{program} {words[0] if words else ''}".strip(), where if place else "none"
 
 
-PYTHON = {
-    "pyproject.toml": '[project]\nname = "notes"\nversion = "1"\n',
-    "test_notes.py": "def test_notes():\n    assert True\n",
-}
-NPM = {
-    "package.json": '{"name": "notes", "version": "1.0.0", "scripts": {"test": "node --test"}}\n',
-    "notes.test.js": "require('node:test')('notes', () => {});\n",
-}
-GO = {
-    "go.mod": "module notes\n\ngo 1.19\n",
-    "notes_test.go": 'package notes\n\nimport "testing"\n\nfunc TestNotes(t *testing.T) {}\n',
-}
 KINDS = table(__file__, "kinds")
 
 

@@ -13,6 +13,7 @@ import yaml
 from language.many_tasks import WORDS
 from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, Rehearse, call, completes, passes, says, whole_run, writes
+from language.tables import table
 
 from orchestrator.views.models.conclusions import Urgency
 from orchestrator.views.models.gaps import RUNS_LATER
@@ -24,16 +25,7 @@ from state.safe_paths import remove_tree
 from state.settings.sources import user_file
 
 Shell = Callable[..., str]
-LEFT = {
-    "folders nested 3,000 deep": 'python3 -c \'import os\nfor _ in range(3000): os.mkdir("d"); os.chdir("d")\'',
-    "a pipe": "mkfifo pipe",
-    "a pipe in place of a file": f"rm {WORDS} && mkfifo {WORDS}",
-    "a socket": "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'",
-    "a closed folder": "mkdir closed && touch closed/x && chmod 0 closed",
-    "a name that is no text": "touch \"$(printf 'a\\377')\"",
-    "a link to itself": "ln -s loop loop",
-    "a hole": "truncate -s 1T hole && echo hole >> .gitignore",
-}
+LEFT = table(__file__, "left")
 # A runner's report is this when the command ends.
 REPORTS = {
     "a pipe": "os.mkfifo(path)",
@@ -42,21 +34,7 @@ REPORTS = {
     "cut off": "open(path, 'w').write('<testsuite><testcase')",
     "nested": "open(path, 'w').write('<testsuite>' * 5000 + '</testsuite>' * 5000)",
 }
-CONFTEST = """\
-import atexit, os
-def pytest_configure(config):
-    atexit.register(leave, getattr(config.option, "xmlpath", None))
-def leave(path):
-    if path and os.path.lexists(path):
-        os.remove(path)
-    if path:
-        {leave}
-        if {deep}:
-            os.chdir(os.path.dirname(path))
-            for _ in range(3000):
-                os.mkdir("d")
-                os.chdir("d")
-"""
+CONFTEST = table(__file__, "conftest")
 
 
 @pytest.fixture(autouse=True)

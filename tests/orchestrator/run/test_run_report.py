@@ -59,10 +59,6 @@ def test_a_run_in_the_checkout_has_a_report_with_its_changes_and_where_they_are(
     assert "is gone from the repository" not in page
 
 
-UNITTEST = (
-    "import sys\nimport unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n"
-)
-NODE = "require('node:test')('price', () => require('node:assert').equal(require('./shop.js'), 1))\n"
 KINDS = table(__file__, "kinds")
 
 

@@ -146,7 +146,6 @@ def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path
     assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
 
 
-LOOKS = "\n\ndef half(n):\n    import os\n\n    return n // 2 if {} else n\n"
 PRETENDS = table(__file__, "pretends")
 HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half{}, 2)\n"
 
@@ -173,7 +172,6 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     assert told in done.output
 
 
-SHOWS = "from shop import half\n\n\ndef test_half():\n    assert {}\n"
 WRONG = SHOP + "\n\ndef half(n):\n    return n\n"
 LITTLE = table(__file__, "little")
 
