@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from language.tables import table
+from language.tables import rows, table
 
 import prompts
 from agents.access import KeyConnection
@@ -244,17 +244,7 @@ def build_prompt(issues=(), iteration=1, most=10):
     return build_prompt_with_feedback(TASK, issues, iteration, most)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("abstraction",),
-        ("once", "single"),
-        ("error", "Error"),
-        ("boundary", "boundaries"),
-        ("existing", "pattern"),
-        ("simplest", "minimal"),
-    ],
-)
+@pytest.mark.parametrize("words", table(__file__, "words"))
 def test_a_build_prompt_has_the_seeds_guidelines(words):
     assert any(word in build_prompt() for word in words)
 
@@ -675,23 +665,7 @@ def told_to_the_judge(id_):
     return " ".join(f"{render('judge_system')} {asked}".split())
 
 
-@pytest.mark.parametrize(
-    ("id_", "words"),
-    [
-        ("local_testing", "the same tests, all of them, then passed"),
-        (
-            "local_testing",
-            "Tests that were deleted, skipped, emptied or weakened so that a run passes count as failed",
-        ),
-        ("local_testing", "A run of a part of the tests counts for that part alone"),
-        ("local_testing", "Tests that were deleted or weakened have not passed"),
-        ("next_steps", "a part of it that was left out without a word"),
-        ("todos_complete", "marked as done is open if its work was reverted"),
-        ("todos_complete", "an item whose work was reverted is not done"),
-        ("unrelated_changes", "no debug output and no scratch file left behind"),
-        ("pr_description", "With `not_applicable` the quote stays empty"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "questions"))
 def test_the_judge_is_told_what_by_the_letter_would_let_unfinished_work_through(id_, words):
     assert words in told_to_the_judge(id_)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from language.tables import rows
+from language.tables import rows, table
 
 from state.errors import UsageError
 from state.records.calls import Usage
@@ -178,19 +178,7 @@ def test_switches_in_the_environment_are_words_for_yes_and_no(config, text, mean
 # --- budgets ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("user", "repo", "run", "task"),
-    [
-        ("", "budget = 5", 5, 5),
-        ("", "budget_task = 100", 40, 40),
-        ("", "budget_task = 'none'", 40, 40),
-        ("", "budget = 5\nbudget_task = 2", 5, 2),
-        ("", "budget = 'none'", None, None),
-        ("budget_task = 2", "budget = 'none'", None, None),
-        ("budget = 'none'", "budget_task = 2", None, 2),
-        ("budget = 'none'", "budget = 7", 7, 7),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "layers"))
 def test_a_task_may_never_use_more_than_its_run_and_none_lifts_both_caps(config, user, repo, run, task):
     config.user(user)
     config.repo(repo)
@@ -411,19 +399,7 @@ def test_control_characters_in_a_problem_are_shown_and_do_not_steer_the_terminal
     assert told.count("\n") == 2
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "SQ_CONTAINMENT",
-        "SQ_LIVE",
-        "SQ_PS_MAX_ITERATIONS",
-        "SQ_VENV",
-        "SQ_PYTHON",
-        "SQ_NO_UV",
-        "SQ_SOMEBODY_ELSES",
-        "BUDGET",
-    ],
-)
+@pytest.mark.parametrize("name", table(__file__, "names"))
 def test_variables_that_are_no_settings_are_left_alone(config, name):
     config.environ[name] = "nonsense"
     assert config.load() == load_config(config.repository, {})

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from language.tables import table
+from language.tables import rows, table
 
 from state.redaction.known import Known
 from state.redaction.places import known_in_files
@@ -234,17 +234,7 @@ def test_an_example_or_a_hash_is_no_token(text):
     assert tokens_in(text) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "leaked"),
-    [
-        ("ntfys://user:a-long-password@host/a-secret-topic", "a-long-password"),
-        ("ntfys://user:a-long-password@host/a-secret-topic", "topic a-secret-topic"),
-        ("https://hooks.example/services/T0ABCDEFGH/B0ABCDEFGH", "T0ABCDEFGH"),
-        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "Bearer a-long-token-0123"),
-        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "a-long-token-0123"),
-        ("x-api-key=a-long-key-0123", "a-long-key-0123"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "leaks"))
 def test_the_parts_of_an_address_and_of_headers_are_secrets_too(value: str, leaked: str) -> None:
     from state.redaction.places import known_in
 

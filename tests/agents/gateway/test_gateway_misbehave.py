@@ -31,17 +31,7 @@ def problems(tmp_path):
     return read
 
 
-@pytest.mark.parametrize(
-    ("mapping", "kind"),
-    [
-        ({"status": 529, "message": "Busy.", "retry_after": 0, "times": 2}, "status 529"),
-        ({"stream": "cut-in-tool", "times": 1}, "stream cut-in-tool"),
-        ({"hang": "after-headers", "seconds": 0.5}, "hang after-headers"),
-        ({"body": "empty"}, "body empty"),
-        ({"connection": "refused", "seconds": 1}, "connection refused"),
-        ({"slow": 0.02}, "slow 0.02"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "kinds"))
 def test_each_way_to_go_wrong_is_named_in_the_words_of_the_scenario(mapping, kind):
     assert Misbehave(**mapping).kind == kind
 

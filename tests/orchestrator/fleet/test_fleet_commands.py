@@ -161,17 +161,7 @@ def test_a_worker_takes_only_what_it_allows() -> None:
     assert "does not work on" in WorkerPolicy(repositories=("https://h/other/*",)).refusal(asked)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('verify = ["pytest"]\nmax_parallel = 2', []),
-        ('sandbox = "off"', ["sandbox"]),
-        ('[sandbox]\nhosts = ["example.com"]', ["sandbox", "sandbox.hosts"]),
-        ('[[notify]]\ncommand = "curl"', ["notify"]),
-        ('[worktree]\ninclude = [".env"]', ["worktree.include"]),
-        ("[broken", []),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "texts"))
 def test_settings_of_a_repository_that_reach_beyond_the_sandbox_are_found(
     text: str, found: list[str]
 ) -> None:

@@ -97,17 +97,7 @@ def test_files_written_by_the_shell_are_edits():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "paths"),
-    [
-        ("python3 - <<'E'\np = Path('src/a.py')\nt = p.read_text()\np.write_text(t + 'x')\nE", ["src/a.py"]),
-        ("python3 -c \"open('src/a.py', 'w').write('x')\"", ["src/a.py"]),
-        ("node -e \"fs.writeFileSync('src/a.js', x)\"", ["src/a.js"]),
-        ("ruby -e \"File.write('lib/a.rb', File.read('lib/b.rb'))\"", ["lib/a.rb"]),
-        ("python3 - <<'E'\nprint(open('src/a.py').read())\nE", []),
-        ("cat <<'E'\nopen('src/a.py', 'w')\nE", []),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "paths"))
 def test_files_written_by_a_script_in_the_command_are_edits(line, paths):
     assert [edit.path for edit in did(ran(line, "ok")).edits] == paths
 
@@ -208,18 +198,7 @@ def test_what_stands_beside_a_known_test_command_is_not_taken_for_one():
     assert len(own.test_runs) == 2
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "output", "outcome"),
-    [
-        ("pytest || true", 0, "", "unknown"), ("pytest; echo done", 0, "1 failed in 3s\ndone", "failed"),
-        ("pytest | tail -1", 0, "12 passed in 0.1s", "passed"), ("pytest | tail -1", 0, "no news", "unknown"),
-        ("pytest | tail -1", 0, "=== 1 failed, 3 passed in 1.2s ===", "failed"), ("! pytest", 0, "", "unknown"),
-        ("pytest &", 0, "", "unknown"), ("pytest", 127, "not found", "unknown"), ("pytest", 5, "", "failed"),
-        ("pytest && ruff check", 1, "3 passed in 1s\nE501", "passed"), ("pytest && ruff check", 1, "", "failed"),
-        ("if pytest; then echo a; fi", 0, "a", "unknown"), ("bash -c 'pytest | tail'", 0, "", "unknown"),
-        ("pytest", None, "", "unknown"), ("pytest", None, "=== 12 passed, 1 warning in 0.10s ===", "passed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "words_of_results"))  # fmt: skip
 def test_where_the_exit_code_is_hidden_the_summary_counts(line, code, output, outcome):
     assert outcome_of(line, code, output) == outcome
 

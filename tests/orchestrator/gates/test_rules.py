@@ -228,17 +228,7 @@ def test_offers_and_negations_announce_no_work(words):  # lesson 32
     assert verdict("next_steps", CODE, final=words) is True
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "The parser is done. I'll wire up the command next.",
-        "Tests for the new module still need to be written.",
-        "The migration is not implemented yet.",
-        "I still need to update the callers.",
-        "I left the error handling for later.",
-        "Error handling will be added in a follow-up.",
-    ],
-)
+@pytest.mark.parametrize("words", table(__file__, "other_words"))
 def test_announced_work_of_its_own_is_found(words):
     assert verdict("next_steps", CODE, final=words) is False
 

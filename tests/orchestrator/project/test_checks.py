@@ -11,18 +11,7 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.verdict import new_complaints
 from state.records.commands import Complaint
 
-FILES = (
-    "a.py",
-    "src/a.ts",
-    "src/lib.rs",
-    "a.go",
-    "lib/a.rb",
-    "src/A.php",
-    "run.sh",
-    "A.cs",
-    "src/A.java",
-    "web/b.js",
-)
+FILES = table(__file__, "files")
 OUTPUTS = table(__file__, "outputs")
 
 

@@ -188,16 +188,6 @@ def test_words_made_of_any_letters_are_names_in_every_language(token):
     assert int(forms["a"]) + int(forms["b"]) != int(forms["wrong"])
 
 
-@pytest.mark.parametrize(
-    ("glob", "yes", "no"),
-    [
-        ("conftest.py", ["conftest.py", "a/b/conftest.py"], ["xconftest.py", "conftest.pyc"]),
-        ("/pytest.py", ["pytest.py"], ["a/pytest.py"]),
-        ("tests/**/*.py", ["tests/a.py", "tests/a/b.py"], ["x/tests/a.py", "tests/a.js"]),
-        ("/unittest/**", ["unittest/a.py", "unittest/a/b"], ["a/unittest/b.py", "unittest.py"]),
-        ("**/__tests__/**/*.js", ["__tests__/a.js", "x/__tests__/y/a.js"], ["tests/a.js"]),
-        ("*.test.[jt]s", ["a.test.js", "x/a.test.ts"], ["a.test.rs"]),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "globs"))
 def test_globs_are_about_names_or_about_whole_paths(glob, yes, no):
     assert [path for path in [*yes, *no] if matches(path, [glob])] == yes

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from language.tables import rows
+from language.tables import rows, table
 
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.reporting import prepare
@@ -50,17 +50,7 @@ def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exi
 @pytest.mark.parametrize(
     "command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"]
 )
-@pytest.mark.parametrize(
-    "output",
-    [
-        "",
-        "BUILD SUCCESSFUL in 1s\n",
-        "ok  \texample.com/a\t0.1s\n",
-        "All good, 3 files changed\n",
-        "Found 3 errors.\n",
-        "errors: 2\nwarnings: 1\n",
-    ],
-)
+@pytest.mark.parametrize("output", table(__file__, "unreadable"))
 def test_what_cannot_be_read_is_unknown_and_never_none(command, output, tmp_path):
     told = counted(command, output, tmp_path)
     assert told == UNCOUNTED

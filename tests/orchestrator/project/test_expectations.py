@@ -49,17 +49,7 @@ def test_a_test_that_only_asks_whether_there_is_a_result_compares_nothing(test: 
     assert comparing_nothing(text, [test]) == [test]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "    assert f(2) is not None\n    assert f(2) == 6\n",
-        "    assert isinstance(f(2), int)\n    g.assert_called_once()\n",
-        "    assert f(2) is not g or f(2) is not None == h\n",
-        "    assert f(2)\n",
-        "    with pytest.raises(ValueError):\n        f(2)\n    assert f(3) is not None\n    assert f(3) in {1}\n",
-        "    f(2)\n",
-    ],
-)
+@pytest.mark.parametrize("lines", table(__file__, "other_lines"))
 def test_a_test_that_asks_more_compares_something(lines: str) -> None:
     assert comparing_nothing(f"def test_a():\n{lines}", ["t.py::test_a"]) == []
 

@@ -157,17 +157,7 @@ def test_sections_that_decide_how_tests_are_run_are_the_bases(path, base, now, m
     assert [line for line in told.splitlines() if line] == [line for line in merged.splitlines() if line]
 
 
-@pytest.mark.parametrize(
-    ("path", "now"),
-    [
-        ("package.json", '{"name": "a", "dependencies": {"b": "1"}}'),
-        ("package.json", "{"),
-        ("package.json", "[]"),
-        ("pyproject.toml", '[project]\ndependencies = ["b"]\n\n[tool.poetry.dependencies]\nb = "1"\n'),
-        ("Cargo.toml", '[package]\nname = "a"\n\n[dependencies]\nb = "1"\n'),
-        ("pom.xml", "<project/>"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "unmerged"))
 def test_what_a_manifest_says_of_the_product_stays_as_it_is(path, now):
     assert with_base_parts(path, "", now) == now
 

@@ -123,7 +123,9 @@ def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
 
 @pytest.mark.late
 def test_landing_begins_as_early_as_steps_took_so_far(rehearse: Rehearse) -> None:
-    done = rehearse(long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)})
+    done = rehearse(
+        long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)}, ends=Outcome.LIMIT
+    )
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     before = fold(stored for stored in done.stored if stored.seq < landing.seq)
     assert before.clock.pace.verify_s >= 0.3

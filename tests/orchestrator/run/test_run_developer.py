@@ -390,7 +390,7 @@ def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehe
         whole_run(worker=worker, developer=developer),
         effort="low",
         **CHECKED,
-        ends=Outcome.STUCK,
+        ends=Outcome.STUCK,  # five turns that changed nothing
     )
     assert len(developer_calls(done)) == 3
 

@@ -32,7 +32,7 @@ def test_what_a_worker_plants_is_not_run_and_is_named(
             worker=[says(call("Bash", command=planting(mark))), writes("notes.txt", "A line.\n"), completes()]
         ),
         settings={"sandbox": "off"},
-        ends=Outcome.UNVERIFIED,
+        ends=Outcome.UNVERIFIED,  # there is nothing to verify with
     )
     assert not mark.exists()
     named = done.of(e.GitFolderChanged)[-1].paths

@@ -128,7 +128,7 @@ def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice
 def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: Rehearse) -> None:
     callers = whole_run(worker=steps(3))
     for budget in (0.2, 0.8):
-        done = rehearse(callers, **with_budget(budget))
+        done = rehearse(callers, **with_budget(budget), ends=None)
         assert done.view.cost_usd <= budget + OPUS
         if done.view.cost_usd > budget:
             assert "more than it" in done.output

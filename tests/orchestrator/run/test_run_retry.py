@@ -89,7 +89,12 @@ def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not
 def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_not_built_again(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(callers_of_two(**{"reviewer/first/1": [*SILENT, passes()]}), spec=SPEC, verify=("true",))
+    done = rehearse(
+        callers_of_two(**{"reviewer/first/1": [*SILENT, passes()]}),
+        spec=SPEC,
+        verify=("true",),
+        ends=Outcome.STUCK,
+    )
     assert done.view.tasks["first"].stage is Stage.UNVERIFIED
     asked = len(done.ledger)
     ended = resume(done, retry=("first",))
@@ -109,6 +114,7 @@ def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
         spec=SPEC,
         verify=(f"test ! -e {busy} || sleep 60",),
         settings={"sandbox": "off", "limits.verify_s": "2"},
+        ends=Outcome.STUCK,
     )
     assert done.view.tasks["first"].stage is Stage.UNVERIFIED, done.output
     asked = len(done.ledger)
@@ -146,7 +152,9 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
 def test_only_tasks_that_ended_unmerged_can_be_tried_again(
     rehearse: Rehearse, resume: Resume, task: str, says: str
 ) -> None:
-    done = rehearse(callers_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",))
+    done = rehearse(
+        callers_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",), ends=Outcome.STUCK
+    )
     with pytest.raises(UsageError, match=says):
         resume(done, retry=(task,))
     with pytest.raises(UsageError, match="--retry"):

@@ -150,7 +150,9 @@ def test_an_agent_that_only_ever_calls_tools_ends_at_its_limit_of_turns(rehearse
 def test_no_wait_is_longer_than_the_longest(rehearse: Rehearse) -> None:
     failing = {**passes(), "misbehave": {"status": 500}}
     settings = {"retries.tries": "5", "retries.first_wait_s": "0.1", "retries.longest_wait_s": "0.15"}
-    done = rehearse(whole_run(**{"reviewer/notes/*": [failing]}), verify=("true",), settings=settings)
+    done = rehearse(
+        whole_run(**{"reviewer/notes/*": [failing]}), verify=("true",), settings=settings, ends=Outcome.FAILED
+    )
     waits = [one.wait_s for one in done.of(e.CallRetried)]
     assert len(waits) == 5
     assert max(waits) <= 0.15

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
-from language.tables import table
+from language.tables import rows, table
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
 from state.journal.events import CompletionRefused
@@ -284,18 +284,7 @@ def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
     assert "test_price fails as it was" in done.output
 
 
-@pytest.mark.parametrize(
-    ("spec", "asked"),
-    [
-        ("Make test_half_of_four pass.", True),
-        ("Fix `tests/test_half.py`.", True),
-        ("All tests have to pass.", True),
-        ("The whole test suite is green.", True),
-        ("Add a function half.", False),
-        ("Document how tests are run.", False),
-        ("The failing tests of third have to pass.", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "asked"))
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
     assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
 
