@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from state.decoding import table_beside
 from state.roles import WRITE_TOOLS, Role
 
 SIGNAL_PREFIX = "mcp__sq__"
@@ -132,7 +132,5 @@ def _relative(path: Path, folders: Sequence[Path]) -> str:
 
 @cache
 def _rules() -> dict[str, Any]:
-    import yaml
-
-    rules: dict[str, Any] = yaml.safe_load((files("agents.session") / "policy.yaml").read_text("utf-8"))
+    rules: dict[str, Any] = table_beside(__file__, "policy.yaml")
     return rules

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
+from state.decoding import table_beside
 from state.errors import UsageError
 from state.settings.records import Effort, Model, Settings, split_effort
 
@@ -69,7 +69,5 @@ def models() -> dict[str, Model]:
 
 
 def _table(name: str) -> dict[str, dict[str, Any]]:
-    import yaml
-
-    table: dict[str, dict[str, Any]] = yaml.safe_load((files("state.settings") / name).read_text("utf-8"))
+    table: dict[str, dict[str, Any]] = table_beside(__file__, name)
     return table

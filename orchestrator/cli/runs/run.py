@@ -1,5 +1,6 @@
 """`sq run` and `sq resume`: work through a spec, and go on with a run."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -129,11 +130,14 @@ def _begin(
     note: Callable[[Path], None],
 ) -> int:
     """Work through a spec. `note` is called with the run's folder."""
-    from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-    from orchestrator.views.run.keyboard import person_at
-    from state.journal.events import SpecTaken
+    from agents.process.sandbox.choice import trying
+
+    with trying(os.environ):  # these imports take longer
+        from orchestrator.cli.runs.compose import run_new
+        from orchestrator.cli.runs.reported import FilesAtEnd
+        from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+        from orchestrator.views.run.keyboard import person_at
+        from state.journal.events import SpecTaken
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(

@@ -17,8 +17,9 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.runners.table import ROWS, RowError, load_table, row_of, usual_table
 
 
-def test_every_runner_that_sq_knows_has_a_row():
+def test_every_runner_that_sq_knows_has_a_row_and_each_row_can_be_used():
     assert set(table(__file__, "wanted")) <= set(usual_table().runners)
+    assert load_table(ROWS) == usual_table()
 
 
 @pytest.mark.parametrize(*rows(__file__, "unusable"))
