@@ -105,9 +105,10 @@ def check(tree, kind, ref):
 
 @pytest.mark.parametrize(*rows(__file__, "references"))
 def test_each_piece_of_evidence_is_looked_for_by_sq_itself(tree, kind, ref, holds, general, why):
-    found = check(on(tree), kind, ref.replace("{folder}", str(tree[0])))
+    ref = ref.replace("{folder}", str(tree[0])).replace("{pytest}", PYTEST)
+    found = check(on(tree), kind, ref)
     assert (found.holds, found.general) == (holds, general)
-    assert found.why.startswith(why)
+    assert found.why.startswith(why.replace("{pytest}", PYTEST))
 
 
 def test_a_file_that_git_does_not_have_in_the_tree_is_no_evidence(tree):
