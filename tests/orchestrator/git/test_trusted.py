@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
+from language.tables import table
 
 from orchestrator.git.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
@@ -262,21 +263,7 @@ async def test_no_object_stands_for_another(ground, trusted, head, shell):
         assert await git(ground.project, "show", f"{head}:README.md") == "# A project"
 
 
-NAMES = (
-    "-x",
-    "--all",
-    ":(top)x",
-    ":!y",
-    "new\nline",
-    'quo"te',
-    "a\tb",
-    "-rf/--help",
-    "é",
-    "*",
-    "[a]",
-    "$(touch ran)",
-    "back\\slash",
-)
+NAMES = table(__file__, "names")
 
 
 async def test_names_that_look_like_options_or_patterns_are_names(ground, trusted, head):
