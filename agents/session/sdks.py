@@ -77,7 +77,7 @@ def is_imported(package: str) -> bool:
 
 @contextmanager
 def _made_quickly() -> Iterator[None]:
-    """Collect no garbage meanwhile, since imports leave none, and build pydantic's models when they are used."""
+    """Collect no garbage meanwhile, because imports leave none, and build no model before it is used."""
     from pydantic import BaseModel
 
     was_on, config = gc.isenabled(), BaseModel.model_config
