@@ -1,9 +1,8 @@
 """What happens before the work, in words: the questions about the spec, the forecast, the approval."""
 
-from collections.abc import Iterable
 from typing import assert_never
 
-from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quote, Tone, Words
+from orchestrator.views.descriptions.description import PLANNER, SQ, Quote, Tone, Words, below
 from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
 from state.journal import events as e
 from state.journal.view import RunView
@@ -49,7 +48,7 @@ def _answers(event: e.AnswersFound) -> list[Words]:
     text = f"{many} answer{'' if many == 1 else 's'} read from {event.file}"
     found = [Words(kind="spec check", subject="spec", text=text)]
     if event.stale:
-        stale = _below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
+        stale = below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
         text = f"{len(event.stale)} answer(s) in {event.file} belong to another version of the spec"
         found.append(Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=stale))
     return found
@@ -63,9 +62,7 @@ def _checked(view: RunView, event: e.SpecChecked) -> list[Words]:
     answered = f", {before} of them answered already" if before else ""
     text = f"{len(event.findings)} question(s) before the work{answered}"
     lines = [line for one in new for line in finding_lines(one)]
-    return [
-        Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=_below(PLANNER, lines))
-    ]
+    return [Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=below(PLANNER, lines))]
 
 
 def finding_lines(finding: SpecFinding) -> list[str]:
@@ -77,10 +74,6 @@ def finding_lines(finding: SpecFinding) -> list[str]:
         f"    why: {finding.why}",
         *(f"    {line}" for line in listed_options(finding.options, finding.recommended)),
     ]
-
-
-def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
-    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
 
 
 def outlook_of(view: RunView) -> list[str]:

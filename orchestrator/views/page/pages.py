@@ -15,7 +15,7 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
-from orchestrator.views.descriptions.people import people_words
+from orchestrator.views.descriptions.run import people_words
 from orchestrator.views.html.sections import task_part, whole_attempt
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.story import RunStory
