@@ -44,7 +44,7 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
     import anyio
 
     from orchestrator.cli.gate.check import check_session
-    from orchestrator.views.gates.steering import examination_lines
+    from orchestrator.views.gates import examination_lines
 
     done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
     if as_json:
@@ -73,7 +73,7 @@ def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that apply here: the shipped ones with the project's own changes."""
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.session_state.diagnostics import top_of
-    from orchestrator.views.gates.steering import consideration_lines
+    from orchestrator.views.gates import consideration_lines
 
     loaded = load_considerations(top_of(project or Path.cwd()))
     if as_json:
@@ -97,7 +97,7 @@ def usage(project: Path | None, as_json: bool) -> int:
     that the judge and its rule answered differently. The judge's answer counted. The exit code is always 0.
     """
     from orchestrator.cli.gate.check import usage_of
-    from orchestrator.views.gates.steering import usage_lines
+    from orchestrator.views.gates import usage_lines
 
     found = usage_of(project or Path.cwd())
     if as_json:

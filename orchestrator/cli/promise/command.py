@@ -102,7 +102,7 @@ def create(
 @options.json_object
 def list_(project: Path | None, as_json: bool) -> int:
     """Show every promise with its owner and its state, oldest first."""
-    from orchestrator.views.gates.promises import promise_object, promises_lines
+    from orchestrator.views.gates import promise_object, promises_lines
 
     store = store_of(project)
     found = store.all()
@@ -135,7 +135,7 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
 
     Exit code 0 if it is met, 1 if not. The promise stays open until `sq promise verify` closes it.
     """
-    from orchestrator.views.gates.promises import criterion_lines
+    from orchestrator.views.gates import criterion_lines
 
     store = store_of(project)
     promise = checkable(store, promise_id)
@@ -186,7 +186,7 @@ def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> 
 
 def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None:
     from orchestrator.gates.promises.promise import State
-    from orchestrator.views.gates.promises import promise_lines, promise_object
+    from orchestrator.views.gates import promise_lines, promise_object
 
     unproven = {} if promise.state is State.KEPT else unproven_now(store, promise)
     if as_json:

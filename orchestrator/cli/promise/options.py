@@ -44,7 +44,7 @@ def checks_in_order(
         click.UsageError: words without a check, or no check at all.
     """
     from orchestrator.gates.promises.promise import CriterionCheck, PromiseCriterion
-    from orchestrator.views.gates.promises import in_words
+    from orchestrator.views.gates import in_words
 
     kinds = {
         "commands": CriterionCheck.COMMAND,

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from orchestrator.views.html.environment import environment
+from orchestrator.views.html.environment import environment, lines
 from orchestrator.views.html.fitting import LIMITS, clipper, each_text
-from orchestrator.views.html.marking import lines
 from orchestrator.views.html.sections import decided_for, gaps_in, grouped, merged_commits
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.models.decisions import decisions_of, spec_questions

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from orchestrator.git.changes import is_hash
-from orchestrator.views.html.diffs import diff_lines
+from orchestrator.views.html.amounts import diff_lines
 from orchestrator.views.html.environment import style
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.work import changed_files, patch_of

@@ -27,8 +27,14 @@ from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
 from orchestrator.git.cleanup.cleaning import Cleaned
 from orchestrator.views.checks import check_lines, fail
 from orchestrator.views.cleaned import RunCleaned, cleaned_lines
-from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
-from orchestrator.views.gates.steering import consideration_lines, examination_lines, usage_lines
+from orchestrator.views.gates import (
+    consideration_lines,
+    criterion_lines,
+    examination_lines,
+    promise_lines,
+    promises_lines,
+    usage_lines,
+)
 from orchestrator.views.models.decisions import decision_lines, decisions_of
 from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
