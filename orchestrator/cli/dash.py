@@ -152,8 +152,7 @@ async def _report(folder: Path) -> str:
 
 
 async def _made_report(folder: Path) -> str:
-    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
-    from orchestrator.views.report.rendering import Format, rendered
+    from orchestrator.views.report.rendering import Format, read_for_report, rendered
 
     return rendered(await read_for_report(folder), Format.HTML, version=sq_version())

@@ -36,7 +36,7 @@ from orchestrator.hosting.refusals import HostingError, UnsureError
 from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
 from orchestrator.hosting.service import Service
 from orchestrator.hosting.token import AccessToken, take_token
-from orchestrator.views.report.formats.sections import code
+from orchestrator.views.report.sections import code
 from orchestrator.views.screen import say
 from state.errors import GitError, JournalError, UsageError
 from state.hidden import visible

@@ -56,9 +56,9 @@ from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
 from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
 from orchestrator.run.tasks.completion import check_completion
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.look import Look
+from orchestrator.views.run.story import RunStory
 from state.journal.events import LimitNear, RunStarted
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold

@@ -1,6 +1,5 @@
 """The run as a whole in words: its start, plan and ends, questions, what people said, the user's checkout."""
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import (

@@ -1,4 +1,4 @@
-"""Amounts, moments, names, bars and diffs as templates show them. Times are in UTC.
+"""Amounts, moments, names and diffs as templates show them. Times are in UTC.
 
 Git's own counts in `@@` lines say how long a hunk is. So a removed line `-- x` is not taken for a header.
 """
@@ -8,10 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-
-from orchestrator.views.models.lanes import Timeline, TimelineLane
-from orchestrator.views.words import duration
-from state.roles import Role
 
 MINUS = "\u2212"
 _CENT = 0.01
@@ -58,33 +54,6 @@ def slug(text: str) -> str:
 def thousandth(share: float) -> str:
     """Return a share of the whole width (0 to 1) in thousandths, as drawings use them."""
     return f"{share * 1000:.1f}"
-
-
-_KINDS = (*map(str, Role), "merge")
-COMMANDS = "commands"  # baseline, set-up, verification: run by sq itself
-
-
-def bar_kind(what: str) -> str:
-    """Return the class of a bar: a role, `merge`, or `commands` for all that sq runs itself."""
-    first = what.split(" ", 1)[0]
-    return first if first in _KINDS else COMMANDS
-
-
-def bar_kinds(shown: Timeline) -> list[str]:
-    """Return the kinds that a timeline has, for its legend."""
-    found = {bar_kind(bar.what) for lane in shown.lanes for bar in lane.bars}
-    return [kind for kind in (*_KINDS, COMMANDS) if kind in found]
-
-
-def lane_words(lane: TimelineLane) -> str:
-    """Return a lane as a sentence: its kinds of work, each with its number and time."""
-    parts = []
-    for kind in (*_KINDS, COMMANDS):
-        bars = [bar for bar in lane.bars if bar_kind(bar.what) == kind]
-        if bars:
-            times = sum(bar.spans for bar in bars)
-            parts.append(f"{kind} {times} times, {duration(sum(bar.seconds for bar in bars))}")
-    return f"{lane.task_id or 'the whole'}: {'; '.join(parts) or 'nothing'}"
 
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

@@ -1,7 +1,7 @@
 """The template engine for HTML: everything is escaped, and no hidden character gets through.
 
 Each value that a template shows passes `shown_value`, so that a forgotten filter cannot do harm. `lines` and
-`styles` mark text as HTML that needs no more escaping. Only this module may do so: a test searches all code and
+`styles` mark text that needs no more escaping. Only this module may do so: a test searches all code and
 templates for other places.
 """
 
@@ -16,7 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from orchestrator.views.html import amounts
-from orchestrator.views.html.amounts import bar_kind, bar_kinds, diff_lines, lane_words
+from orchestrator.views.html.amounts import diff_lines
+from orchestrator.views.models.lanes import bar_kind, bar_kinds, lane_words
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
 

@@ -8,12 +8,10 @@ from datetime import datetime
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
-from orchestrator.views.models.conclusions import Point, Urgency
-from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.models.criteria import CriterionRow, Point, Urgency
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.history import AttemptHistory, RunFacts
-from orchestrator.views.models.summary import TaskRow
-from orchestrator.views.models.why import why_not
+from orchestrator.views.models.summary import TaskRow, why_not
 from orchestrator.views.models.work import Attempt, AttemptStep, LinkedStep, TaskPart, WorkChanges
 from state.journal import events as e
 from state.journal.events import Stored

@@ -17,8 +17,6 @@ from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.sections import links, part, rendered
 from state.inbox import WordKind, new_word, person, send
 
-WORD = "word"  # the end of the address that takes words
-MOST_BYTES = 100_000  # of a form
 _SEE_OTHER, _BAD_REQUEST, _FORBIDDEN = 303, 400, 403
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.story import lines_of
+from orchestrator.views.run.story import RunStory, lines_of
 from state.errors import JournalError
 from state.inbox import Word, left_in
 from state.journal.events import MessageReceived, Stored

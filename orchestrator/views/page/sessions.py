@@ -19,6 +19,7 @@ from state.atomic_files import (
     write_json,
 )
 
+WORD = "word"  # the end of the address that takes words, which only a server with `--control` has
 _BYTES = 32
 _LIFE_S = 7 * 24 * 3600
 _MOST = 16  # cookies of a state folder. The oldest goes first

@@ -11,11 +11,10 @@ import anyio
 import msgspec
 
 from agents.concurrency import task_group
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import activity, waits_for_person
 from orchestrator.views.run.look import Detail, Look, LookMode
 from orchestrator.views.run.spending import spending_of
-from orchestrator.views.run.story import lines_of, log_lines
+from orchestrator.views.run.story import RunStory, lines_of, log_lines
 from orchestrator.views.run.table import task_table
 from orchestrator.views.screen import say, say_all, say_json, shown
 from orchestrator.views.words import duration, retry_cause, subject_of, time_of_day, tool_call

@@ -6,9 +6,8 @@ from pathlib import PurePath
 from shlex import quote
 
 from orchestrator.views.descriptions.before import before_lines
-from orchestrator.views.models.criteria import CriterionRow, criteria_of
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
-from orchestrator.views.models.evidence import CommandFacts, facts_of
 from orchestrator.views.models.summary import RunState, RunSummary, stage_word, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,

@@ -1,6 +1,6 @@
-"""The story of a run: the lines that each event adds, for a pipe, a log or a terminal."""
+"""The story of a run, kept current event by event, and the lines that each event adds to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -8,6 +8,7 @@ from orchestrator.views.descriptions.before import outlook_of
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
+from orchestrator.views.models.history import RunFacts
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -24,11 +25,32 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import Stage, TaskView
+from state.journal.fold.fold import apply
 from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
 from state.records.questions import Answer, Basis
 from state.roles import Role
 from state.words import decision_line, without_ids
+
+
+class RunStory(RunFacts):
+    """The fold of a run for views. It holds nothing that is not in the journal.
+
+    Events of the kind `MessageReceived` may be left out: then only the present actions of agents are unknown.
+    """
+
+    __slots__ = ()
+
+    def add(self, stored: Stored) -> None:
+        """Add one more event, the next of the journal."""
+        apply(self.view, stored)
+        self.history.apply(self.view, stored)
+
+    def add_all(self, events: Iterable[Stored]) -> None:
+        """Add several events."""
+        for stored in events:
+            self.add(stored)
+
 
 _DETAIL = "    "
 _FIELD_SHOWN = 48  # characters of a field of an event that the story leaves out

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.story import lines_of
+from orchestrator.views.run.story import RunStory, lines_of
 from orchestrator.views.watch.snapshot import EventLines, Snapshot
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored

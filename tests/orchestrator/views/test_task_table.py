@@ -13,7 +13,7 @@ from rich.console import Console
 
 from orchestrator.cli import options
 from orchestrator.cli.main import COMMANDS
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.run.story import RunStory
 from orchestrator.views.run.table import task_table
 from state.journal import events as e
 

@@ -6,8 +6,8 @@ from rich.cells import set_cell_size
 
 from orchestrator.views.models.decisions import decision_lines, decisions_of
 from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
+from orchestrator.views.models.summary import why_not
 from orchestrator.views.models.timeline import timeline
-from orchestrator.views.models.why import why_not
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, text_of

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.views.html.amounts import moment, money, number, signed
-from orchestrator.views.models.conclusions import Point, Urgency
-from orchestrator.views.models.criteria import CriterionRow, counted
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, Point, Urgency, counted
 from orchestrator.views.models.decisions import Decision
-from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
 from orchestrator.views.words import duration, percent
