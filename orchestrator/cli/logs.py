@@ -54,7 +54,7 @@ def command(run: str | None, prompts: bool, follow: bool, as_json: bool, state_d
 
 
 def _show_prompts(journal: "JournalReader", *, as_json: bool) -> None:
-    from orchestrator.views.run.prompts import told_in, told_lines
+    from orchestrator.views.run.story import told_in, told_lines
 
     for told in told_in(journal.read()):
         if as_json:

@@ -84,7 +84,7 @@ def _open(folder: Path, again: str, at: int | None, app: "WatchApp") -> "Screen[
 
 
 def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
-    from orchestrator.views.watch.runs_screen import RunsScreen
+    from orchestrator.views.watch.app import RunsScreen
 
     def show(run_id: str) -> None:
         app.push_screen(_open(state.runs / run_id, again, None, app))

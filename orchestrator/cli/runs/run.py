@@ -132,7 +132,7 @@ def _begin(
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-    from orchestrator.views.run.keyboard import person_at
+    from orchestrator.views.run.look import person_at
     from state.journal.events import SpecTaken
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
@@ -180,7 +180,7 @@ def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], Non
     from orchestrator.cli.runs.compose import run_again
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
-    from orchestrator.views.run.keyboard import person_at
+    from orchestrator.views.run.look import person_at
 
     given = RunEnvironment(
         look=look,

@@ -8,6 +8,7 @@ from shlex import quote
 from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
+from orchestrator.views.models.spend import RoleSpending, cost_line, spending_lines, spending_of
 from orchestrator.views.models.summary import RunState, RunSummary, stage_word, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
@@ -18,7 +19,6 @@ from orchestrator.views.run.ending import (
     unheard_lines,
     where_lines,
 )
-from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said, short
 from state.journal.events import VerificationFinished
 from state.journal.events.tasks import Stage, TaskView

@@ -37,12 +37,10 @@ from orchestrator.views.gates import (
 )
 from orchestrator.views.models.decisions import decision_lines, decisions_of
 from orchestrator.views.models.summary import summary_of
-from orchestrator.views.run.console import event_object
+from orchestrator.views.report.making import held_lines, held_settings
+from orchestrator.views.run.console import event_object, task_table
 from orchestrator.views.run.details import detail_lines, details_of, overview_lines
-from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.prompts import told_in, told_lines
-from orchestrator.views.run.story import RunStory, lines_of, log_lines
-from orchestrator.views.run.table import task_table
+from orchestrator.views.run.story import RunStory, lines_of, log_lines, told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from orchestrator.views.words import columns
 from state.journal.events import DependenciesAdded, HostsUsed, Stored
