@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import PLANNER, SQ, Quote, Tone, Words, below
-from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
+from orchestrator.views.words import DECIDERS, forecast_lines, listed_options
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.spec_check import SpecFinding, in_a_line
@@ -76,18 +76,10 @@ def finding_lines(finding: SpecFinding) -> list[str]:
     ]
 
 
-def outlook_of(view: RunView) -> list[str]:
-    """Return the newest forecast of a run, and after its end how that compares, in lines."""
-    settings = view.settings
-    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
-    spent = (view.cost_usd, view.clock.all_s) if is_over else None
-    return outlook_lines(view.plan.before.forecast, spent)
-
-
 def before_lines(view: RunView) -> list[str]:
     """Return in lines what a run has settled before its work, and what is open of it."""
     before, run_id = view.plan.before, view.started.run_id if view.started else ""
-    lines = outlook_of(view)
+    lines = []
     if before.check.seq:
         decided = len(before.check.findings) - len(before.check.open)
         lines.append(f"questions about the spec: {len(before.check.findings)}, decided: {decided}")

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from orchestrator.views.descriptions.before import outlook_of
-from orchestrator.views.words import columns, duration, percent
+from orchestrator.views.words import columns, duration, outlook_lines, percent
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.outcome import Outcome
@@ -70,6 +69,8 @@ def spending(view: RunView) -> Spending:
         (_of_call(view, call) for call in view.calls.values()), lambda row: (row.task_id, row.role, row.model)
     )
     settings = view.settings
+    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    spent = (view.cost_usd, view.clock.all_s) if is_over else None
     return Spending(
         rows=tuple(rows),
         cost_usd=view.cost_usd,
@@ -78,7 +79,7 @@ def spending(view: RunView) -> Spending:
         at_least=any(row.at_least for row in rows),
         charged=not (view.started and view.started.rehearsal),
         forecast=view.plan.before.forecast,
-        outlook=tuple(outlook_of(view)),
+        outlook=tuple(outlook_lines(view.plan.before.forecast, spent)),
     )
 
 

@@ -8,7 +8,7 @@ from shlex import quote
 from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
-from orchestrator.views.models.spend import RoleSpending, cost_line, spending_lines, spending_of
+from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
 from orchestrator.views.models.summary import RunState, RunSummary, stage_word, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
@@ -112,7 +112,7 @@ def details_of(
         unchecked=(*unchecked_lines(view), *unheard_lines(view)),
         criteria=criteria_of(view),
         commands=facts_of(view),
-        before=tuple(before_lines(view)),
+        before=(*spending(view).outlook, *before_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
         confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),

@@ -7,12 +7,11 @@ from datetime import datetime
 
 import msgspec
 
-from orchestrator.views.descriptions.before import outlook_of
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.spend import cost_line, duration_line, spending_lines, spending_of
+from orchestrator.views.models.spend import cost_line, duration_line, spending, spending_lines, spending_of
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -147,7 +146,7 @@ def ending_lines(view: RunView) -> list[str]:
         *lacking_lines(view),
         *_again(view),
         cost_line(view),
-        *outlook_of(view)[1:],
+        *spending(view).outlook[1:],
         *spending_lines(spending_of(view)),
         *filter(None, [duration_line(view)]),
     ]
