@@ -26,7 +26,7 @@ import yaml
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import SQ, agreeing, calls, git, own_home, rehearse, reports, request_for
 from orchestrator.cli.main import cli
-from orchestrator.cli.runs.specs import taken_over
+from orchestrator.cli.runs.plans import taken_over
 from orchestrator.views.report.rendering import Format, rendered
 from state.errors import SqError
 from state.outcome import Outcome

@@ -82,7 +82,7 @@ def command(
         return 0
     if state_dir or control:
         raise click.UsageError("--fleet shows the runs of other hosts: leave --state-dir and --control out")
-    from orchestrator.cli.fleet.followed import followed_runs
+    from orchestrator.cli.fleet.control import followed_runs
 
     with followed_runs() as folder:
         _show(folder, run, "", place, open_=open_, control=False)

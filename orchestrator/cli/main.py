@@ -23,7 +23,7 @@ COMMANDS = {
     "check": ("before.check", "Read a spec for faults before it is built, and answer its questions."),
     "plan": ("before.plans", "Print the plan of a run, as a file that can be edited and built."),
     "approve": ("before.plans:approve", "Approve the plan of a run that waits for it."),
-    "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
+    "demo": ("runs.run:demo", "Show a rehearsed run on a small repository. The model is a script."),
     "resume": ("runs.run:resume", "Go on with a run that was interrupted or killed."),
     "answer": ("talk:answer", "Answer a question that a run left to a person."),
     "say": ("talk:say_word", "Add a word to the next prompt of a run or a task."),

@@ -48,8 +48,8 @@ def command(
     3: something is.
     """
     from orchestrator.cli.runs.compose import checked
+    from orchestrator.cli.runs.plans import taken_over
     from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
-    from orchestrator.cli.runs.specs import taken_over
     from orchestrator.run.plan.answers import answers_file
     from orchestrator.views.run.look import Detail, Look, LookMode
     from state.journal.events import SpecTaken

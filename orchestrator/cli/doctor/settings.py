@@ -17,8 +17,7 @@ from time import monotonic
 from agents.api_key import read_key
 from agents.process.sandbox.choice import SandboxLevel
 from agents.session.permissions import rule_names
-from orchestrator.cli.runs.addresses import problems_of
-from orchestrator.cli.runs.notes import has_other_proxy, host_lines, registries_to_open
+from orchestrator.cli.runs.notes import has_other_proxy, host_lines, problems_of, registries_to_open
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
 from orchestrator.gates.session_state.sessions import KEPT, old_sessions

@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 
 from agents.session.permissions import rule_names
+from orchestrator.cli.runs.plans import kept_spec
 from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
-from orchestrator.cli.runs.specs import kept_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.repository import find_repository

@@ -1,8 +1,12 @@
-"""`sq run` and `sq resume`: work through a spec, and go on with a run."""
+"""`sq run`, `sq resume` and `sq demo`: work through a spec, go on with a run, rehearse a small one."""
 
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +14,13 @@ import click
 
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
+from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
+    from orchestrator.cli.runs.plans import SpecFound
     from orchestrator.cli.runs.request import BeforeWork, GoOn
-    from orchestrator.cli.runs.specs import SpecFound
     from orchestrator.views.run.look import Look
+
 
 _OF_REQUEST = ("allow_dirty", "edit_dirty", "dry_run", "rehearse", "state_dir")
 _keep = click.option(
@@ -103,7 +109,7 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.keep import kept
-    from orchestrator.cli.runs.specs import taken_over
+    from orchestrator.cli.runs.plans import taken_over
 
     found = taken_over(spec, options.state_folder_of(state_dir))
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
@@ -264,3 +270,70 @@ def resume(
         return _go_on(look, folder, GoOn(kept=True) if made else replace(go_on, kept=True), note)
 
     return kept(begin, again, folder.name) if keep else begin(lambda _folder: None)
+
+
+@click.command("demo", short_help="Show a rehearsed run on a small repository. The model is a script.")
+@click.option(
+    "--keep-in",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Make the repository in this new or empty folder (default: a temporary one).",
+)
+@options.as_json
+@options.plain
+def demo(keep_in: Path | None, as_json: bool, plain: bool) -> int:
+    """Watch a real Claude Code process build a small spec while the model is a script.
+
+    It asks a question and gets an answer, a review sends its work back, and the next one passes. It needs no
+    key and no network.
+    """
+    folder = _folder(keep_in)
+    if not as_json:  # before the imports, which take seconds the first time
+        say(f"The demo makes a small repository in {folder}")
+
+    from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.reported import FilesAtEnd
+    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+
+    look = options.look_of(as_json=as_json, plain=plain)
+    with as_file(files("orchestrator.cli") / "rehearsal") as material:
+        make_repository(material, folder)
+        request = RunRequest(
+            spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
+        )
+        given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+        outcome = run_new(request, given)
+    if not as_json:
+        say(f"look at it: git -C {folder} log --stat")
+    return outcome.exit_code
+
+
+def make_repository(material: Path, folder: Path) -> None:
+    """Make a small repository with one commit, and put the spec into it."""
+    shutil.copytree(material / "repository", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    shutil.copyfile(material / "quality-test.md", folder / "quality-test.md")
+    identity = [
+        "-c",
+        "user.name=sq demo",
+        "-c",
+        "user.email=demo@localhost",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ]
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--no-gpg-sign", "-m", "A greeting, and a spec"],
+    ):
+        subprocess.run(
+            ["git", "-C", str(folder), *identity, *arguments], check=True, stdin=subprocess.DEVNULL
+        )
+
+
+def _folder(given: Path | None) -> Path:
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="sq-demo-")).resolve()
+    if given.exists() and any(given.iterdir()):
+        raise click.UsageError(f"--keep-in {given}: the folder is not empty. Name a new one")
+    given.mkdir(parents=True, exist_ok=True)
+    return given.resolve()

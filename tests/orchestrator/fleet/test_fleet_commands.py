@@ -13,7 +13,7 @@ from language.fleets import SPEC, FleetHere, scenario
 from language.played_sq import PLAYED_SQ
 from language.postgres import PostgresServer
 
-from orchestrator.cli.fleet.issues import open_issues
+from orchestrator.cli.fleet.submit import open_issues
 from orchestrator.fleet.policy import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from state.errors import UsageError
