@@ -40,7 +40,7 @@ from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
-from benchmarks.figures import figures_of
+from benchmarks.figures import ROOT, figures_of
 from benchmarks.rehearsed import clocked_gateway, exchanged, working
 from state.settings.records import Sandbox
 
@@ -48,7 +48,6 @@ PAIRS = 7
 CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
 MOST_SHARE, MOST_RATIO = 0.1, 1.15
 CALLS = 10  # of the Bash tool in each session
-ROOT = Path(__file__).parents[1]
 KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
 BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
 ACTS, SHARE = "outside_acts", "second_set_up_share"  # properties of tests

@@ -17,17 +17,15 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.figures import percentile, print_figures
+from benchmarks.figures import ROOT, of_tests, percentile, print_figures
 from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
 
-ROOT = Path(__file__).resolve().parents[1]
 MAKER = ROOT / "tests" / "language" / "large_runs.py"
 SQ = (sys.executable, "-m", "orchestrator.cli")
 RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
@@ -37,8 +35,7 @@ _KEYS = "jjjkkk123456" * 6
 _BATCH = 200
 _PROBE_EACH = 20  # of the events of a batch, the others are messages
 
-sys.path.insert(0, str(ROOT / "tests"))
-_terminals: Any = import_module("language.terminal")
+_terminals = of_tests("language.terminal")
 
 
 # --- invented runs and the processes around them ------------------------------------------------------------

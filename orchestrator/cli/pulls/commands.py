@@ -197,11 +197,7 @@ async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
     help="Watch for this long at most: 90m, 8h, 2d.",
 )
 @flags.settings(budget="USD", questions="", sandbox="")
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @options.state_dir
 @options.plain
 @options.verbose

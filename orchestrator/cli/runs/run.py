@@ -30,12 +30,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
-@click.option(
-    "--spec",
-    type=click.Path(allow_dash=True),
-    required=True,
-    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
-)
+@options.spec
 @flags.settings(
     effort="NAME",
     workflow="",
@@ -76,11 +71,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 )
 @click.option("--approve", is_flag=True, help="Build nothing before `sq approve` in another terminal.")
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @_keep
 @options.state_dir
 @options.as_json

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.doctor.checks import CheckLevel, DoctorCheck
 from orchestrator.cli.doctor.settings import checks_of_outward
-from orchestrator.views.checks import CheckLevel, DoctorCheck
 
 COMMAND = '[[notify]]\non = ["ended", "stuck"]\ncommand = "cat"\n'
 URL = '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n'

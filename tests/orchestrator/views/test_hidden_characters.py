@@ -16,6 +16,8 @@ from language.event_strategies import legal_runs
 from rich.console import Console
 
 from orchestrator import views
+from orchestrator.cli.clean.cleanable import RunCleaned, cleaned_lines
+from orchestrator.cli.doctor.checks import check_lines, fail
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.examination import Examination, decide
 from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
@@ -25,8 +27,6 @@ from orchestrator.gates.promises.store import StoredPromises
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
 from orchestrator.git.cleanup.cleaning import Cleaned
-from orchestrator.views.checks import check_lines, fail
-from orchestrator.views.cleaned import RunCleaned, cleaned_lines
 from orchestrator.views.gates import (
     consideration_lines,
     criterion_lines,

@@ -16,20 +16,11 @@ if TYPE_CHECKING:
 
 
 @click.command("check", short_help="Read a spec for faults before it is built, and answer its questions.")
-@click.option(
-    "--spec",
-    type=click.Path(allow_dash=True),
-    required=True,
-    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
-)
+@options.spec
 @click.option("--yes", is_flag=True, help="Answer each question with the recommended option.")
 @flags.settings(effort="NAME", budget="USD", sandbox="", context="FOLDER")
 @options.models
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @options.state_dir
 @options.json_object
 def command(
