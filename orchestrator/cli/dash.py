@@ -124,9 +124,9 @@ async def _serve(
     import anyio
 
     from agents.concurrency import task_group
-    from orchestrator.views.page.control import Control
     from orchestrator.views.page.runs import runs_of
     from orchestrator.views.page.serving import serve
+    from orchestrator.views.page.sessions import Control
     from orchestrator.views.page.site import Site
 
     until = anyio.Event()

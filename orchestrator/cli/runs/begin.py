@@ -22,7 +22,6 @@ from agents.process.sandbox.choice import Choice
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
-from orchestrator.cli.runs.history import basis_of
 from orchestrator.cli.runs.notes import (
     check_addresses,
     notes_for,
@@ -30,7 +29,7 @@ from orchestrator.cli.runs.notes import (
     registries_to_open,
     sandbox_lines,
 )
-from orchestrator.cli.runs.plans import prepare
+from orchestrator.cli.runs.plans import basis_of, prepare
 from orchestrator.cli.runs.project_files import context_folders, refuse_servers, with_included
 from orchestrator.cli.runs.request import (
     SCENARIO,

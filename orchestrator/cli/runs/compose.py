@@ -24,7 +24,7 @@ from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
-from orchestrator.cli.runs.history import basis_of
+from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_to_agents
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (

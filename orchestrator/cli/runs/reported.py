@@ -6,8 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from orchestrator.cli.runs.history import SUMMARY, remember
-from orchestrator.cli.runs.plans import leave_plan
+from orchestrator.cli.runs.plans import SUMMARY, leave_plan, remember
 from orchestrator.cli.version import sq_version
 from orchestrator.views.run.look import Look, LookMode
 from orchestrator.views.screen import say
