@@ -21,6 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
+
 from benchmarks.figures import ROOT, of_tests, percentile, print_figures
 from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
 from state.journal.store import Journal
@@ -187,9 +189,9 @@ def _share(terminal: Any, seconds: float) -> float:  # noqa: ANN401
 
 
 def _used_s(terminal: Any) -> float:  # noqa: ANN401
-    """Return the seconds of a processor that the program has used, from Linux's accounts."""
-    fields = Path(f"/proc/{terminal.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the seconds of a processor that the program has used."""
+    used = psutil.Process(terminal.process.pid).cpu_times()
+    return float(used.user + used.system)
 
 
 def first_frame(state: Path) -> tuple[float, float]:

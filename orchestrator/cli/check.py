@@ -43,13 +43,12 @@ def command(
     from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
     from orchestrator.run.plan.answers import answers_file
     from orchestrator.views.run.look import Detail, Look, LookMode
-    from state.journal.events import SpecTaken
     from state.outcome import Outcome
 
     found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
         spec=found.file,
-        origin=SpecTaken(issue=found.issue) if found.issue else None,
+        origin=found.origin,
         folder=Path.cwd(),
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         before=BeforeWork(check_only=True),

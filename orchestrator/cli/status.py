@@ -3,7 +3,6 @@
 Reads journals and imports little: `sq status` has to be quick (`benchmarks.quick`).
 """
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,10 +16,10 @@ from orchestrator.views.screen import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from orchestrator.views.models.summary import RunSummary
     from state.journal.events import Stored
     from state.journal.store import JournalReader
     from state.journal.view import RunView
+    from state.paths import StateFolder
 
 
 @click.command("status", short_help="Show the runs of this repository, or one run.")
@@ -39,31 +38,32 @@ def command(run: str | None, state_dir: Path | None, as_json: bool) -> int:
     if run is not None:
         _show_one(state.find(run), again, as_json=as_json)
     else:
-        newest_first = [state.runs / run_id for run_id in reversed(state.run_ids())]
-        _show_all(state.root, newest_first, again, as_json=as_json)
+        _show_all(state, again, as_json=as_json)
     return 0
 
 
-def _show_all(root: Path, folders: Sequence[Path], again: str, *, as_json: bool) -> None:
-    from orchestrator.views.run.details import overview_lines
+def _show_all(state: "StateFolder", again: str, *, as_json: bool) -> None:
+    from orchestrator.views.run.details import RunList, overview_lines
 
-    if not (folders or as_json):
-        say(f"no runs yet in {root}. Begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
-        return
-    summaries = [summary_in(folder, again) for folder in folders]
+    runs = RunList(state, again).all()
     if as_json:
-        say_json({"state_dir": str(root), "runs": summaries})
+        say_json({"state_dir": str(state.root), "runs": runs})
+    elif runs:
+        say(*overview_lines(runs))
     else:
-        say(*overview_lines(summaries))
+        say(f"no runs yet in {state.root}. Begin one with `sq --spec SPEC.md`, or see one with `sq demo`")
 
 
 def _show_one(folder: Path, again: str, *, as_json: bool) -> None:
     from orchestrator.git.pinned import recorded_git
     from orchestrator.git.pinned_config import trusting
+    from orchestrator.views.models.summary import summary_of
     from orchestrator.views.run.details import detail_lines, details_of
     from state.inbox import answers_left
+    from state.journal.store import is_active
 
-    view, summary = looked_at(folder, again)
+    view, active = view_of(folder), partial(is_active, folder)
+    summary = summary_of(view, folder.name, is_active=active, now=datetime.now(UTC), options=again)
     with trusting(recorded_git(folder)):
         details = details_of(view, summary, options=again, answered=answers_left(folder))
     if as_json:
@@ -84,32 +84,6 @@ def view_of(folder: Path) -> "RunView":
 
     with JournalReader(folder) as journal:
         return fold(journal.read_for_views())
-
-
-def looked_at(folder: Path, again: str) -> "tuple[RunView, RunSummary]":
-    """A run as its journal tells it, and its summary. `again`: the options for commands in there.
-
-    Raises:
-        JournalError: the journal is damaged.
-        UsageError: there is none.
-    """
-    from orchestrator.views.models.summary import summary_of
-    from state.journal.store import is_active
-
-    view = view_of(folder)
-    active, now = partial(is_active, folder), datetime.now(UTC)
-    return view, summary_of(view, folder.name, is_active=active, now=now, options=again)
-
-
-def summary_in(folder: Path, again: str) -> "RunSummary":
-    """The summary of a run in a list. A damaged one does not hide the others."""
-    from orchestrator.views.models.summary import RunState, RunSummary
-    from state.errors import JournalError, UsageError
-
-    try:
-        return looked_at(folder, again)[1]
-    except (JournalError, UsageError) as error:
-        return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
 
 
 _LOOK_S = 1.0  # between looks whether a process still writes the run

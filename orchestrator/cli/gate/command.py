@@ -18,6 +18,9 @@ project_option = click.option(
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Whose considerations apply (default: this folder's repository, for `check` the session's).",
 )
+session_option = click.option(
+    "--session", metavar="ID", help="This session alone (default: every session of the project)."
+)
 rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
 
 
@@ -108,7 +111,7 @@ def usage(project: Path | None, as_json: bool) -> int:
 
 
 @command.command("disable", short_help="Let sessions stop unchecked, for a time.")
-@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@session_option
 @click.option(
     "--for", "span", metavar="SPAN", help="Such as 30m, 2h or 1d (default: until it is enabled again)."
 )
@@ -128,7 +131,7 @@ def disable(session: str | None, span: str | None, project: Path | None) -> int:
 
 
 @command.command("enable", short_help="Check sessions again.")
-@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@session_option
 @project_option
 def enable(session: str | None, project: Path | None) -> int:
     """Switch power steering on again."""

@@ -57,7 +57,6 @@ from orchestrator.run.review.review import review_task, review_whole
 from orchestrator.run.tasks.attempt import build
 from orchestrator.run.tasks.completion import check_completion
 from orchestrator.views.run.console import present, show_further
-from orchestrator.views.run.look import Look
 from orchestrator.views.run.story import RunStory
 from state.journal.events import LimitNear, RunStarted
 from state.journal.events.tasks import UNMERGED_ENDS
@@ -130,28 +129,10 @@ def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome,
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    views: list[RunView] = []
-    outcome = run_new(request, replace(surroundings, end_report=_ViewAtEnd(views)))
-    return outcome, views[-1]
-
-
-class _ViewAtEnd:
-    """As `EndReport`: keeps the view of the run, and writes nothing."""
-
-    def __init__(self, views: list[RunView]) -> None:
-        self._views = views
-
-    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
-        """As `EndReport`."""
-        del look, redact
-        with JournalReader(run_folder) as journal:
-            self._views.append(fold(journal.read()))
-
-    def prepare(self) -> None:
-        """As `EndReport`."""
-
-    def tell(self, run_folder: Path, look: Look) -> None:
-        """As `EndReport`."""
+    folders: list[Path] = []
+    outcome = run_new(request, replace(surroundings, begun=folders.append))
+    with JournalReader(folders[-1]) as journal:
+        return outcome, fold(journal.read())
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:

@@ -23,7 +23,7 @@ from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text, 
 from orchestrator.views.words import forecast_lines
 from state.atomic_files import replace_file
 from state.errors import UsageError
-from state.journal.events import AnswersFound, Event, PlanGiven, RunStarted
+from state.journal.events import AnswersFound, Event, PlanGiven, RunStarted, SpecTaken
 from state.journal.view import RunView
 from state.paths import StateFolder, users_folder
 from state.records.forecast import ForecastBasis, PastRun, repository_mark
@@ -46,6 +46,11 @@ class SpecFound:
     issue: str = ""
     notes: tuple[str, ...] = ()
     known: tuple[Known, ...] = ()
+
+    @property
+    def origin(self) -> SpecTaken | None:
+        """The event that says where its text is from."""
+        return SpecTaken(issue=self.issue) if self.issue else None
 
 
 def taken_over(given: str, state: Path) -> SpecFound:

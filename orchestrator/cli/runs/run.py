@@ -18,7 +18,7 @@ from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
     from orchestrator.cli.runs.plans import SpecFound
-    from orchestrator.cli.runs.request import BeforeWork, GoOn
+    from orchestrator.cli.runs.request import BeforeWork, GoOn, RunEnvironment
     from orchestrator.views.run.look import Look
 
 
@@ -127,30 +127,32 @@ def _begin(
 ) -> int:
     """Work through a spec. `note` is called with the run's folder."""
     from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-    from orchestrator.views.run.look import person_at
-    from state.journal.events import SpecTaken
+    from orchestrator.cli.runs.request import RunRequest
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(
         spec=found.file,
-        origin=SpecTaken(issue=found.issue) if found.issue else None,
+        origin=found.origin,
         notes=found.notes,
         folder=Path.cwd(),
         before=_before(asked),  # and the rest are settings
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         **about,
     )
-    given = RunEnvironment(
-        look=look,
-        person=person_at(look),
-        end_report=FilesAtEnd(),
-        transport=options.transport(),
-        known=found.known,
-        begun=note,
+    return run_new(request, _environment(look, note, known=found.known)).exit_code
+
+
+def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "RunEnvironment":  # noqa: ANN401
+    """Return the surroundings of a run that a person at this terminal may speak to."""
+    from orchestrator.cli.runs.reported import FilesAtEnd
+    from orchestrator.cli.runs.request import RunEnvironment
+    from orchestrator.views.run.look import person_at
+
+    at_end, person = FilesAtEnd(), person_at(look)
+    transport = options.transport()
+    return RunEnvironment(
+        look=look, person=person, end_report=at_end, transport=transport, begun=note, **more
     )
-    return run_new(request, given).exit_code
 
 
 def _before(asked: dict[str, Any]) -> "BeforeWork":
@@ -175,18 +177,8 @@ def _before(asked: dict[str, Any]) -> "BeforeWork":
 def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], None]) -> int:
     """Go on with a run. `note` is called with its folder when what was asked for is stored."""
     from orchestrator.cli.runs.compose import run_again
-    from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunEnvironment
-    from orchestrator.views.run.look import person_at
 
-    given = RunEnvironment(
-        look=look,
-        person=person_at(look),
-        end_report=FilesAtEnd(),
-        transport=options.transport(),
-        begun=note,
-    )
-    return run_again(folder, given, go_on).exit_code
+    return run_again(folder, _environment(look, note), go_on).exit_code
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")

@@ -5,7 +5,6 @@ Each value that a template shows passes `shown_value`, so that a forgotten filte
 templates for other places.
 """
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
@@ -18,6 +17,7 @@ from markupsafe import Markup, escape
 from orchestrator.views.html import amounts
 from orchestrator.views.html.amounts import diff_lines
 from orchestrator.views.models.lanes import bar_kind, bar_kinds, lane_words
+from orchestrator.views.screen import BREAK
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from markupsafe import HasHTML
 
 _HERE = Path(__file__).parent
-_BREAK = re.compile(r"\r\n?|\n")
 
 
 def lines(text: str) -> Markup:
@@ -34,7 +33,7 @@ def lines(text: str) -> Markup:
     A break is written as `&#10;`, so that no line of the file begins with an agent's words, which a CI that
     reads the output of commands could take for a command to itself.
     """
-    return Markup("&#10;").join(escape(visible(line)) for line in _BREAK.split(text))
+    return Markup("&#10;").join(escape(visible(line)) for line in BREAK.split(text))
 
 
 def styles(text: str) -> Markup:

@@ -12,6 +12,7 @@ from orchestrator.views.models.criteria import CommandFacts, CriterionRow, Point
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
+from orchestrator.views.screen import BREAK
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
 from state.journal.view import SPEC
@@ -54,11 +55,7 @@ def sections(report: ReportContents) -> list[Section]:
             lines=tuple(_decisions(one for one in report.decisions if not one.is_yours))
             or ("No question was decided without you in this run.",),
         ),
-        *(
-            [Section(title="Decided by you", lines=own)]
-            if (own := tuple(_decisions(one for one in report.decisions if one.is_yours)))
-            else []
-        ),
+        *([Section(title="Decided by you", lines=own)] if own else []),
         *(
             [Section(title="Questions about the spec", lines=tuple(_questions(report)), folded=True)]
             if report.spec.is_checked
@@ -300,7 +297,6 @@ def _made(report: ReportContents) -> Iterator[str]:
 
 
 _TICKS = re.compile(r"`+")
-_BREAK = re.compile(r"\r\n?|\n")
 _MARK = "sq:run="  # by which the pull request of a run is found
 _NOTHING = "(nothing)"
 
@@ -317,7 +313,7 @@ def code(text: str) -> str:
 
 def said(who: str, text: str, indent: str = "") -> list[str]:
     """Return words of an agent as a quote, each of its lines a code span."""
-    parts = [line for line in _BREAK.split(text) if line.strip()]
+    parts = [line for line in BREAK.split(text) if line.strip()]
     lines = [f"{who} says:", *(code(line) for line in parts)]
     return [f"{indent}> {line}{_end(number, lines)}" for number, line in enumerate(lines)]
 

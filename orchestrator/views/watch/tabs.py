@@ -5,10 +5,10 @@ from itertools import groupby
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import COMMAND, Described, Place, Tone
-from orchestrator.views.models.history import AttemptHistory
+from orchestrator.views.models.history import AttemptHistory, EventLines
 from orchestrator.views.models.spend import SpendRow, money, spending
 from orchestrator.views.watch.panel import MOST_LINES
-from orchestrator.views.watch.snapshot import EventLines, Snapshot, WatchedRun
+from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line, text_of
 from orchestrator.views.words import percent, subject_of, time_of_day, tool_call
 from state.journal import events as e
