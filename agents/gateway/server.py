@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -20,22 +21,23 @@ from agents.gateway.call import (
     error_body,
     read_address,
 )
-from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import Listeners, listening
-from agents.gateway.rehearsal import Rehearsal
-from agents.gateway.script import Scenario, Values
+
+if TYPE_CHECKING:
+    from agents.gateway.rehearsal import Rehearsal
+    from agents.gateway.script import Scenario, Values
 
 _LONGEST = 32_000_000  # bytes of a request, as at the API
 _TOO_LONG = f"sq gateway: the request is longer than {_LONGEST:,} bytes. Send a shorter one"
 _METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 _ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a caller"
-_NO_VALUES: Values = MappingProxyType({})
+_NO_VALUES: "Values" = MappingProxyType({})
 
 
 class Gateway:
     """The server for its users: the address of each caller, and the problems."""
 
-    def __init__(self, listeners: Listeners, run_id: str, rehearsal: Rehearsal) -> None:
+    def __init__(self, listeners: Listeners, run_id: str, rehearsal: "Rehearsal") -> None:
         self._listeners = listeners
         self._base_urls: dict[str, str] = {}
         self._run_id = run_id
@@ -46,7 +48,7 @@ class Gateway:
         """Each failed expectation and unexpected request, once, for people. It is empty if all went well."""
         return self._rehearsal.problems
 
-    def caller_url(self, role: str, task: str, attempt: int | str, values: Values = _NO_VALUES) -> str:
+    def caller_url(self, role: str, task: str, attempt: int | str, values: "Values" = _NO_VALUES) -> str:
         """Return the base URL for one session: `http://127.0.0.1:PORT/RUN/ROLE/TASK/ATTEMPT`.
 
         `values` fill `{name}` in the replies of this caller, e.g. `{"workspace": "/abs/path"}`.
@@ -74,11 +76,14 @@ class Gateway:
 
 
 @asynccontextmanager
-async def serve_scenario(scenario: Scenario, *, run_id: str, ledger: Path) -> AsyncIterator[Gateway]:
+async def serve_scenario(scenario: "Scenario", *, run_id: str, ledger: Path) -> AsyncIterator[Gateway]:
     """Play `scenario` for the run `run_id` and add each answered request to the file `ledger`.
 
     An exception from the body is raised as it is, not in a group.
     """
+    from agents.gateway.ledger import Ledger
+    from agents.gateway.rehearsal import Rehearsal
+
     with Ledger(ledger) as lines:
         rehearsal = Rehearsal(scenario, run_id=run_id, ledger=lines)
         async with listening(app_of(rehearsal)) as listeners:

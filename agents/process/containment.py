@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ def contained(
     return [*python, *how, *limits, "--", *argv]
 
 
+@cache
 def _namespaces_work() -> bool:
     if sys.platform != "linux":
         return False

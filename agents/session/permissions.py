@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from state.roles import WRITE_TOOLS, Role
+from state.yaml_tables import table_beside
 
 SIGNAL_PREFIX = "mcp__sq__"
 REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: marks moves by an agent's git
@@ -132,7 +132,5 @@ def _relative(path: Path, folders: Sequence[Path]) -> str:
 
 @cache
 def _rules() -> dict[str, Any]:
-    import yaml
-
-    rules: dict[str, Any] = yaml.safe_load((files("agents.session") / "policy.yaml").read_text("utf-8"))
+    rules: dict[str, Any] = table_beside(__file__, "policy.yaml")
     return rules

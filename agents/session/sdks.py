@@ -1,11 +1,13 @@
 """The two SDKs that sq needs, imported or refused; and the command that installs them or an extra here."""
 
+import gc
 import importlib
 import shutil
 import sys
 import sysconfig
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
@@ -19,6 +21,7 @@ API_SDK = "anthropic"
 _PURPOSES = {AGENT_SDK: "sq drives Claude Code through it", API_SDK: "sq asks models through it"}
 _SQ = "sq-orchestrator"
 _DEV_LOCK = "requirements-dev.lock"
+_IMPORTED: set[str] = set()
 _STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -59,10 +62,30 @@ def import_sdks(*packages: str) -> None:
     for package in packages or _PURPOSES:
         module = package.replace("-", "_")
         try:
-            importlib.import_module(module)
+            with nothing_collected():
+                importlib.import_module(module)
+            _IMPORTED.add(package)
         except Exception as error:
             missing = isinstance(error, ModuleNotFoundError) and error.name == module
             raise SdkError(package, error=None if missing else error) from error
+
+
+def is_imported(package: str) -> bool:
+    """Whether `import_sdks` has imported it. It may be half imported before."""
+    return package in _IMPORTED
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Let Python collect no garbage meanwhile, and pass over what was made: imports leave none."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.freeze()
+            gc.enable()
 
 
 def check_sdk(package: str) -> None:

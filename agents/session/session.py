@@ -12,6 +12,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +24,7 @@ from agents.concurrency import first_of, task_group
 from agents.process.containment import LastWords
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
+from agents.session.early_start import sdk_imported, taking
 from agents.session.exchange import Counted, Listener, SandboxAround, SessionSpec, SessionStartError, built
 from agents.session.results import detail_of, end_of, usage_of
 from state.errors import AgentError
@@ -136,11 +138,15 @@ class _Actor:
     async def _live(
         self, launcher: Path, environment: dict[str, str], task_status: anyio.abc.TaskStatus[None]
     ) -> None:
-        from claude_agent_sdk import ClaudeSDKClient
+        async with sdk_imported(self.spec, launcher, environment) as early:
+            from claude_agent_sdk import ClaudeSDKClient
 
-        options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
-        transport = self.spec.start.transport
-        client = ClaudeSDKClient(options, transport(options) if transport else None)
+            options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
+            open_transport = partial(taking, early) if early else self.spec.start.transport
+            client = ClaudeSDKClient(options, open_transport(options) if open_transport else None)
+            await self._serve_by(client, task_status)
+
+    async def _serve_by(self, client: "ClaudeSDKClient", task_status: anyio.abc.TaskStatus[None]) -> None:
         try:
             if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
                 raise SessionStartError(why)

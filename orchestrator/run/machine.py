@@ -18,6 +18,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from agents.concurrency import task_group
+from agents.session.sdks import SdkError
 from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ResetTooLateError, ServiceError
@@ -44,8 +45,21 @@ OfTask = Callable[[Run, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Building:
+    """The steps from the first task on: those of a task by its id, and those of the whole."""
+
+    build: OfTask
+    commit: OfTask
+    review_task: OfTask
+    merge: OfTask
+    review_whole: OfRun
+    bring_home: OfRun
+    end: OfRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """The steps that the machine chooses from: those of the run as a whole, and those of a task by its id."""
+    """The steps that the machine chooses from. `building` imports those that come after the plan."""
 
     take_baseline: Callable[[Run], Awaitable[RunEnded | None]]
     take_baseline_of_analysis: OfRun
@@ -53,14 +67,8 @@ class Effects:
     settle: OfRun
     plan: OfRun
     await_approval: Callable[[Run], Awaitable[RunEnded | None]]
-    review_whole: OfRun
-    bring_home: OfRun
-    end: OfRun
-    build: OfTask
-    commit: OfTask
-    review_task: OfTask
-    merge: OfTask
     remove_scratch_worktrees: OfRun
+    building: Callable[[], Building]
 
 
 async def work(run: Run, effects: Effects) -> Outcome:
@@ -103,10 +111,11 @@ async def _given_up(work: Awaitable[Event | None], *, about: str, task_id: str =
 
     Raises:
         JournalError: nothing can be recorded any more.
+        SdkError: an SDK cannot be imported, so no session can be had.
     """
     try:
         return await work
-    except JournalError:
+    except (JournalError, SdkError):
         raise
     except SqError as error:
         return _end_for(error, task_id)
@@ -178,11 +187,11 @@ async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:  # noqa
         case Phase.APPROVAL:
             return await effects.await_approval(run)
         case Phase.FINAL_REVIEW:
-            await effects.review_whole(run)
+            await effects.building().review_whole(run)
         case Phase.BRING_HOME:
-            await effects.bring_home(run)
+            await effects.building().bring_home(run)
         case Phase.END:
-            await effects.end(run)
+            await effects.building().end(run)
         case Phase.TASKS:
             return await move_tasks(run, partial(_move, run, effects))
     return None
@@ -192,7 +201,9 @@ async def _move(run: Run, effects: Effects, task_id: str) -> Event | None:
     """Take a task to its next stage. An error ends the task. An event that ends the run is returned."""
     task = run.task(task_id)
     with log_about(task_id, task.attempt):
-        ending = await _given_up(_next_stage(run, effects, task_id), about=task.stage, task_id=task_id)
+        ending = await _given_up(
+            _next_stage(run, effects.building(), task_id), about=task.stage, task_id=task_id
+        )
         await report_git_folder(run)
     if not isinstance(ending, TaskStuck | TaskFailed):
         return ending
@@ -200,16 +211,16 @@ async def _move(run: Run, effects: Effects, task_id: str) -> Event | None:
     return None
 
 
-async def _next_stage(run: Run, effects: Effects, task_id: str) -> None:
+async def _next_stage(run: Run, steps: Building, task_id: str) -> None:
     match run.task(task_id).stage:
         case Stage.WAITING | Stage.BUILDING:
-            await effects.build(run, task_id)
+            await steps.build(run, task_id)
         case Stage.ACCEPTED:
-            await effects.commit(run, task_id)
+            await steps.commit(run, task_id)
         case Stage.COMMITTED:
-            await effects.review_task(run, task_id)
+            await steps.review_task(run, task_id)
         case Stage.APPROVED:
-            await effects.merge(run, task_id)
+            await steps.merge(run, task_id)
         case ended:
             raise RuntimeError(f"task {task_id} is {ended}: nothing moves it")
 

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from state.redaction.known import Known
 from state.secrets import secret_names
+from state.yaml_tables import table_beside
 
-_FILE = Path(__file__).with_name("places.yaml")
 _LARGEST = 256 * 1024  # bytes of a file that is read
 _DEEPEST = 3  # folders below the checkout in which `.env` files are looked for
 _MOST_FOLDERS = 2_000
@@ -39,9 +39,7 @@ def known_in_files(home: Path, checkout: Path) -> list[Known]:
 
 @cache
 def _rows() -> tuple[dict[str, Any], ...]:
-    import yaml
-
-    return tuple(yaml.safe_load(_FILE.read_text("utf-8")))
+    return tuple(table_beside(__file__, "places.yaml"))
 
 
 def _in_rows(home: Path, checkout: Path) -> Iterator[Known]:

@@ -11,16 +11,15 @@ from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from state.redaction.known import Known, KnownValues
 from state.secrets import secret_names
+from state.yaml_tables import table_beside
 
 Redact = Callable[[str], str]
 _PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)
-_FILE = Path(__file__).with_name("formats.yaml")
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHECKSUM = 6  # its digits in base62
 _VARIED = 8  # different characters that random ones have at least
@@ -100,9 +99,7 @@ def without_tokens(text: str) -> str:
 @cache
 def token_formats() -> tuple[TokenFormat, ...]:
     """Return the formats of the data file, in its order."""
-    import yaml
-
-    return tuple(_format(row) for row in yaml.safe_load(_FILE.read_text("utf-8")))
+    return tuple(map(_format, table_beside(__file__, "formats.yaml")))
 
 
 def _format(row: dict[str, Any]) -> TokenFormat:

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
 from state.errors import UsageError
 from state.settings.records import Effort, Model, Settings, split_effort
+from state.yaml_tables import table_beside
 
 
 def effort_named(name: str) -> Effort:
@@ -69,7 +69,5 @@ def models() -> dict[str, Model]:
 
 
 def _table(name: str) -> dict[str, dict[str, Any]]:
-    import yaml
-
-    table: dict[str, dict[str, Any]] = yaml.safe_load((files("state.settings") / name).read_text("utf-8"))
+    table: dict[str, dict[str, Any]] = table_beside(__file__, name)
     return table

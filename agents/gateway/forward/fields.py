@@ -17,14 +17,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, reduce
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-import yaml
 from msgspec import Meta
 
 from agents.gateway.call import MESSAGES, Call, Refusal
+from state.yaml_tables import table_beside
 
 _DEEPEST = 100  # objects and lists in one another
 
@@ -272,5 +271,5 @@ def _refusal(why: str) -> Refusal:
 
 @cache
 def _betas() -> dict[str, str]:
-    listed: dict[str, str] = yaml.safe_load(Path(__file__).with_name("betas.yaml").read_text("utf-8"))
+    listed: dict[str, str] = table_beside(__file__, "betas.yaml")
     return listed

@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from threading import Thread
 
-from agents.process.containment import Containment, contained
+from agents.process.containment import Containment, contained, detect_containment
 from agents.process.sandbox.bubblewrap import FAILED, PROGRAM, SOCAT, bubblewrapped
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan
 from agents.process.sandbox.system_calls import filter_program
@@ -121,6 +123,22 @@ def why_not_whole(containment: Containment, environ: Mapping[str, str]) -> str:
         names = {"bwrap": "bubblewrap"}
         return f"{' and '.join(names.get(one, one) for one in absent)} not installed{_installing()}"
     return _tried(containment, shutil.which(PROGRAM, path=path) or PROGRAM)
+
+
+@contextmanager
+def trying(environ: Mapping[str, str]) -> Iterator[None]:
+    """Try beside the block what holds here, so that `choose_sandbox` need not wait for it."""
+
+    def look() -> None:
+        with suppress(UsageError):  # it is said where it is chosen
+            why_not_whole(detect_containment(environ), environ)
+
+    trial = Thread(target=look)
+    trial.start()
+    try:
+        yield
+    finally:
+        trial.join()
 
 
 @cache

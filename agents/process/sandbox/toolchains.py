@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from agents.process.sandbox.plan import Access, Mount, at_both, reading
+from state.yaml_tables import table_beside
 
 # Folders at the top that hold programs, libraries and settings of the machine, on any distribution.
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "opt", "nix", "gnu", "snap", "sw")
@@ -45,10 +46,7 @@ class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 @cache
 def toolchains() -> Toolchains:
     """Return the known installations, caches of packages, and files for signing in to registries."""
-    import yaml
-
-    text = Path(__file__).with_name("toolchains.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), Toolchains)
+    return msgspec.convert(table_beside(__file__, "toolchains.yaml"), Toolchains)
 
 
 def system_mounts(stand_in: Path) -> Iterator[Mount]:

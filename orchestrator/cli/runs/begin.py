@@ -1,13 +1,11 @@
 """A run begun or gone on with: from the command line to its first events, and what is checked before.
 
-The SDK of agents is imported here, before the run exists, since its import takes long and would block every
-coroutine.
+That the SDKs are installed is checked here. The first session imports its own while Claude Code starts.
 """
 
 import gc
 import shutil
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +14,11 @@ import anyio
 import anyio.to_thread
 
 from agents.access import Credentials
-from agents.gateway.scenario import load_scenario
 from agents.login import login_words
 from agents.process.sandbox.choice import Choice
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
-from agents.session.sdks import AGENT_SDK, API_SDK, check_sdk, import_sdks
+from agents.session.sdks import API_SDK, check_sdk
 from orchestrator.cli.runs.notes import (
     check_addresses,
     notes_for,
@@ -63,7 +60,6 @@ from state.settings.records import Confinement, OnQuestion, Sandbox, Settings, W
 from state.settings.sources import REPOSITORY_FILE
 
 Drive = Callable[..., Awaitable[Outcome]]  # as orchestrator.cli.runs.compose.drive
-Loading = Future[None] | None
 
 
 def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -> Outcome:
@@ -74,18 +70,15 @@ def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -
     """
     spec_text = read_spec(request.spec)
     if request.rehearse:
+        from agents.gateway.scenario import load_scenario
+
         load_scenario(request.rehearse)
     check_cli(find_cli(), surroundings.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
     check_sdk(API_SDK)
-    with ThreadPoolExecutor(1) as beside:  # git answers the first questions meanwhile
-        loading = beside.submit(import_sdks, AGENT_SDK)
-        try:
-            return anyio.run(_new, request, spec_text, surroundings, drive, loading)
-        except UsageError:
-            loading.result()  # that it cannot be imported is said first
-            raise
+    _collect_again()
+    return anyio.run(_new, request, spec_text, surroundings, drive)
 
 
 def go_on_with(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, drive: Drive) -> Outcome:
@@ -95,15 +88,9 @@ def go_on_with(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, driv
         UsageError: it is being worked on, or its repository is gone.
     """
     check_cli(find_cli(), surroundings.environ)
-    _import_sdk()
+    check_sdk(API_SDK)
     _collect_again()
     return anyio.run(_again, run_folder, surroundings, go_on, drive)
-
-
-def _import_sdk() -> None:
-    """Import the SDK of agents. That of the API is imported when it is asked, and has to be there."""
-    check_sdk(API_SDK)
-    import_sdks(AGENT_SDK)
 
 
 def _collect_again() -> None:
@@ -113,9 +100,7 @@ def _collect_again() -> None:
         gc.enable()
 
 
-async def _new(
-    request: RunRequest, spec_text: str, surroundings: RunEnvironment, drive: Drive, loading: Loading = None
-) -> Outcome:
+async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment, drive: Drive) -> Outcome:
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or repository.root / ".sq")
@@ -129,9 +114,6 @@ async def _new(
     await refuse_servers(settings, choice, repository.root, instructed_at)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
-    if loading:
-        await anyio.to_thread.run_sync(loading.result)
-    _collect_again()
     run_id, run_folder = state.new_run()
     surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)

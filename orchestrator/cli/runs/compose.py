@@ -3,9 +3,9 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import anyio
@@ -20,7 +20,7 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
-from agents.session.sdks import API_SDK, import_sdks
+from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
@@ -36,14 +36,12 @@ from orchestrator.cli.runs.request import (
 )
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
-from orchestrator.run import finish
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
-from orchestrator.run.machine import Effects, StopRequest, work_until_stopped
-from orchestrator.run.merge.merge import merge
+from orchestrator.run.machine import Building, Effects, StopRequest, work_until_stopped
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
@@ -53,9 +51,6 @@ from orchestrator.run.plan.approval import await_approval
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
-from orchestrator.run.review.review import review_task, review_whole
-from orchestrator.run.tasks.attempt import build
-from orchestrator.run.tasks.completion import check_completion
 from orchestrator.views.run.console import present, show_further
 from orchestrator.views.run.story import RunStory
 from state.journal.events import LimitNear, RunStarted
@@ -73,6 +68,26 @@ _FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
+@cache
+def building() -> Building:
+    """Return the steps of tasks and of the whole."""
+    from orchestrator.run import finish
+    from orchestrator.run.merge.merge import merge
+    from orchestrator.run.review.review import review_task, review_whole
+    from orchestrator.run.tasks.attempt import build
+    from orchestrator.run.tasks.completion import check_completion
+
+    return Building(
+        build=partial(build, check_completion=check_completion),
+        commit=finish.commit,
+        review_task=review_task,
+        merge=merge,
+        review_whole=review_whole,
+        bring_home=finish.bring_home,
+        end=finish.end,
+    )
+
+
 EFFECTS = Effects(
     take_baseline=take_baseline,
     take_baseline_of_analysis=take_baseline_of_analysis,
@@ -80,14 +95,8 @@ EFFECTS = Effects(
     settle=settle,
     plan=plan,
     await_approval=await_approval,
-    review_whole=review_whole,
-    bring_home=finish.bring_home,
-    end=finish.end,
-    build=partial(build, check_completion=check_completion),
-    commit=finish.commit,
-    review_task=review_task,
-    merge=merge,
     remove_scratch_worktrees=remove_scratch_worktrees,
+    building=building,
 )
 
 
@@ -136,11 +145,15 @@ def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome,
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load what the first session need not wait for: the SDK of the API, and what the end of the run needs.
+    """Load the SDK of agents at once, and later what the first request need not wait for.
 
-    A broken SDK ends the run. A rehearsal imports it when it is asked.
+    That is the steps of tasks, the SDK of the API, and what the end of the run needs. A broken SDK ends the
+    run: the first session says so of that of agents. A rehearsal imports that of the API when it asks.
     """
+    with suppress(SdkError):
+        await anyio.to_thread.run_sync(import_sdks, AGENT_SDK, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
+    await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
     if not started.rehearsal:
         await anyio.to_thread.run_sync(import_sdks, API_SDK, abandon_on_cancel=True)
     if surroundings.end_report:

@@ -18,7 +18,6 @@ from agents.gateway.forward.upstream import address_in as base_url_in
 from agents.gateway.hosts.proxy import serve_hosts, serve_service
 from agents.gateway.hosts.rules import OpenHosts, address_in
 from agents.gateway.hosts.way_out import CERTIFICATES, WayOut
-from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket, Outside
 from agents.process.sandbox.policy import SandboxPolicy
@@ -70,6 +69,8 @@ async def connected(
     if started.rehearsal is None:
         yield find_connection(key, environ, cli=find_cli(), config_dir=config_dir)
         return
+    from agents.gateway.scenario import load_scenario
+
     scenario = load_scenario(run_folder / SCENARIO)
     serving = serve_scenario(scenario, run_id=started.run_id, ledger=run_folder / LEDGER)
     async with _served(serving) as (gateway, socket):

@@ -1,5 +1,6 @@
 """`sq run`, `sq resume` and `sq demo`: work through a spec, go on with a run, rehearse a small one."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -126,8 +127,11 @@ def _begin(
     note: Callable[[Path], None],
 ) -> int:
     """Work through a spec. `note` is called with the run's folder."""
-    from orchestrator.cli.runs.compose import run_new
-    from orchestrator.cli.runs.request import RunRequest
+    from agents.process.sandbox.choice import trying
+
+    with trying(os.environ):  # these imports take longer
+        from orchestrator.cli.runs.compose import run_new
+        from orchestrator.cli.runs.request import RunRequest
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import msgspec
 
 from orchestrator.gates.session_state.diagnostics import has_control
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
+from state.yaml_tables import parse_yaml, table_beside
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
@@ -179,7 +179,7 @@ def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
     import yaml
 
     try:
-        items = yaml.safe_load(file.read_text("utf-8"))
+        items = parse_yaml(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problems.append(f"{file}: cannot be read: {error}")
         return []
@@ -198,7 +198,4 @@ def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
 
 @cache
 def _shipped() -> tuple[dict[str, Any], ...]:
-    import yaml
-
-    text = (files("orchestrator.gates.power_steering") / "considerations.yaml").read_text("utf-8")
-    return tuple(yaml.safe_load(text))
+    return tuple(table_beside(__file__, "considerations.yaml"))

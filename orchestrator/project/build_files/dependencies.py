@@ -11,15 +11,14 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
-from importlib.resources import files
 from pathlib import PurePosixPath
 from xml.etree import ElementTree as ET
 
 import msgspec
-import yaml
 
 from orchestrator.project.build_files.yaml_text import read_yaml
 from state.records.work import WorkFacts
+from state.yaml_tables import table_beside
 
 _PYTHON = re.compile(
     r"(?:pyproject\.toml|setup\.(?:cfg|py)|Pipfile.*|.*requirements.*|(?:uv|poetry|pdm)\.lock)"
@@ -43,8 +42,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @cache
 def _rows() -> dict[str, Manifest]:
-    text = (files("orchestrator.project.build_files") / "dependencies.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), dict[str, Manifest])
+    return msgspec.convert(table_beside(__file__, "dependencies.yaml"), dict[str, Manifest])
 
 
 def manifest_of(path: str) -> Manifest | None:

@@ -4,12 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import yaml
 
 from orchestrator.project.build_files import packages
 from orchestrator.project.build_files.makefile import makefile_in
@@ -23,6 +20,7 @@ from orchestrator.project.runners.row import Detection, Table
 from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
+from state.yaml_tables import table_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +57,7 @@ class CheckTable:
 @cache
 def check_table() -> CheckTable:
     """Return the table. A pattern that is none is an error."""
-    text = (files("orchestrator.project.checks") / "checks.yaml").read_text("utf-8")
-    loaded: dict[str, Any] = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  both are safe
-    table = msgspec.convert(loaded, CheckTable)
+    table = msgspec.convert(table_beside(__file__, "checks.yaml"), CheckTable)
     for pattern in (table.names, table.builds, *table.complaints, table.header, table.notes):
         re.compile(pattern)
     return table

@@ -7,12 +7,10 @@ import importlib
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
-import yaml
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -69,8 +69,7 @@ class Language(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 @cache
 def languages() -> Mapping[str, Language]:
     """Return the languages by suffix, as in `.py`."""
-    text = (files("orchestrator.project.functions") / "languages.yaml").read_text("utf-8")
-    rows = msgspec.convert(yaml.safe_load(text), dict[str, Language])
+    rows = msgspec.convert(table_beside(__file__, "languages.yaml"), dict[str, Language])
     named = [msgspec.structs.replace(row, name=name) for name, row in rows.items()]
     for row in named:
         for pattern, _ in row.types.values:

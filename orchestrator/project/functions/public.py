@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
-import yaml
 
 from orchestrator.project.functions.languages import (
     IDENTIFIER,
@@ -19,6 +17,7 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
+from state.yaml_tables import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -58,8 +57,7 @@ class NameChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def _rows() -> dict[str, PublicNames]:
-    text = (files("orchestrator.project.functions") / "public.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), dict[str, PublicNames])
+    return msgspec.convert(table_beside(__file__, "public.yaml"), dict[str, PublicNames])
 
 
 def name_changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> NameChanges:

@@ -4,11 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import msgspec
-import yaml
 
 from orchestrator.project.functions.functions import Token, tokens_of
 from orchestrator.project.functions.languages import (
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 from collections import Counter
 from collections.abc import Sequence
+
+from state.yaml_tables import table_beside
 
 Tokens = tuple[Token, ...]
 _ANNOTATIONS = re.compile(r"attribute|annotation$")
@@ -56,8 +56,7 @@ class CheckWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 @cache
 def words() -> CheckWords:
     """Return the words by which statements of tests are read."""
-    text = (files("orchestrator.project.functions") / "statements.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), CheckWords)
+    return msgspec.convert(table_beside(__file__, "statements.yaml"), CheckWords)
 
 
 @cache

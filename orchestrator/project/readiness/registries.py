@@ -16,6 +16,7 @@ import msgspec
 
 from orchestrator.project.files import look
 from orchestrator.project.runners.table import usual_table
+from state.yaml_tables import table_beside
 
 _DEEPEST = 3
 _CACHES = Path("/tmp/sq-packages")  # noqa: S108  the folder inside a sandbox
@@ -71,10 +72,7 @@ class Registries:
 @cache
 def registry_rows() -> _File:
     """Return the rows, with the hosts that are no registries."""
-    import yaml
-
-    text = Path(__file__).with_name("registries.yaml").read_text("utf-8")
-    return msgspec.convert(yaml.safe_load(text), _File)
+    return msgspec.convert(table_beside(__file__, "registries.yaml"), _File)
 
 
 def registries_of(folder: Path, *, home: Path, environ: Mapping[str, str]) -> Registries:

@@ -9,9 +9,6 @@ import in_process
 import pytest
 
 from agents.session.sdks import extra_command, install_command, this_place
-from state.journal.events import RunInterrupted
-from state.journal.store import Journal
-from state.paths import StateFolder
 
 ROOT = Path(__file__).parents[3]
 REAL = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
@@ -120,35 +117,21 @@ def test_without_a_configured_extra_the_command_that_installs_it_here_is_named(
 
 
 @pytest.mark.late
-@pytest.mark.parametrize("command", [["--spec"], ["resume"]])
-def test_an_sdk_that_is_there_and_does_not_import_is_code_2_with_the_command_that_installs_it_anew(
-    repository: Path, spec: str, tmp_path: Path, command: list[str]
+@pytest.mark.parametrize("package", ["claude-agent-sdk", "anthropic"])
+def test_an_sdk_that_does_not_import_ends_a_run_that_has_begun_with_code_2_and_so_does_resume(
+    repository: Path, spec: str, tmp_path: Path, package: str
 ) -> None:
-    package = "claude-agent-sdk"
     before = broken(tmp_path, package.replace("-", "_"))
-    if command == ["resume"]:
-        _, folder = StateFolder(repository / ".sq").new_run()
-        with Journal(folder) as journal:
-            journal.append(RunInterrupted(by="SIGINT"))
-    else:
-        command = [*command, spec]
-    done = sq(repository, *command, before=before)
-    refused(
-        done,
-        f"{package} is installed and cannot be imported (ImportError: cannot import name 'no_such_name'",
-        install_command(package, this_place(), again=True),
-    )
-
-
-@pytest.mark.late
-def test_an_api_sdk_that_does_not_import_ends_a_run_that_has_begun_with_code_2(
-    repository: Path, spec: str, tmp_path: Path
-) -> None:
     keyed = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
-    done = sq(repository, "--spec", spec, "--verify", "true", before=broken(tmp_path, "anthropic"), **keyed)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "anthropic is installed and cannot be imported" in done.stderr
-    assert "Traceback" not in done.stderr
+    for command in (["--spec", spec, "--verify", "true"], ["resume"]):
+        done = sq(repository, *command, before=before, **keyed)
+        assert done.returncode == 2, done.stdout + done.stderr
+        found = (
+            f"{package} is installed and cannot be imported (ImportError: cannot import name 'no_such_name'"
+        )
+        assert found in done.stderr
+        assert install_command(package, this_place(), again=True) in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_without_claude_code_the_command_that_installs_it_is_named(

@@ -63,8 +63,9 @@ WANTED = [
 ]
 
 
-def test_every_runner_that_sq_knows_has_a_row():
+def test_every_runner_that_sq_knows_has_a_row_and_each_row_can_be_used():
     assert set(WANTED) <= set(usual_table().runners)
+    assert load_table(ROWS) == usual_table()
 
 
 @pytest.mark.parametrize(

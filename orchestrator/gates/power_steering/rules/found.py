@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
+from state.yaml_tables import table_beside
 
 T = TypeVar("T")
 
@@ -54,6 +54,4 @@ def any_of(alternatives: Iterable[str]) -> str:
 
 def words_in(file: str, form: type[T]) -> T:
     """The words of a rule, which stand in a file beside this one."""
-    import yaml
-
-    return msgspec.convert(yaml.safe_load(Path(__file__).with_name(file).read_text("utf-8")), form)
+    return msgspec.convert(table_beside(__file__, file), form)
