@@ -237,9 +237,7 @@ def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Ite
         yield address
 
 
-if __name__ == "__main__":
-    main()
-
+# --- a long transcript ------------------------------------------------------------------------------------
 
 CODE = "    value = compute(previous, current)  # the next one follows from both\n"
 SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
@@ -316,3 +314,7 @@ def _entry(kind: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:  
         "entrypoint": "cli", "cwd": "/project", "sessionId": SESSION, "version": "2.1.329",
         "gitBranch": "main", **more,
     }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

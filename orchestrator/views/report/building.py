@@ -14,8 +14,14 @@ from shlex import quote
 from typing import TypeVar
 
 from orchestrator.views.descriptions.description import Tone
-from orchestrator.views.html.fitting import ReportLimits, clipper, each_text, path_remover
-from orchestrator.views.html.sections import attempt_of, task_part
+from orchestrator.views.html.sections import (
+    ReportLimits,
+    attempt_of,
+    clipper,
+    each_text,
+    path_remover,
+    task_part,
+)
 from orchestrator.views.models.criteria import (
     CommandFacts,
     CriterionRow,

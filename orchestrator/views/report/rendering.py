@@ -19,8 +19,17 @@ from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.html.environment import environment, style
-from orchestrator.views.html.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
-from orchestrator.views.html.sections import answered, decided_for, gaps_in, grouped, merged_commits
+from orchestrator.views.html.sections import (
+    LIMITS,
+    MOST_BYTES,
+    SMALLER,
+    ReportLimits,
+    answered,
+    decided_for,
+    gaps_in,
+    grouped,
+    merged_commits,
+)
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.models.spend import by_role
 from orchestrator.views.models.summary import RunState, summary_of

@@ -15,7 +15,7 @@ from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
-from orchestrator.views.html.fitting import path_remover
+from orchestrator.views.html.sections import path_remover
 from orchestrator.views.models.criteria import Urgency, criteria_of
 from orchestrator.views.models.points import attention
 from orchestrator.views.models.work import read_work
