@@ -5,7 +5,7 @@ The HTML is one file: no script, nothing to load, the same bytes for the same co
 
 import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache, partial
@@ -52,16 +52,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+@dataclass(frozen=True, slots=True)
 class RunRead:
     """A run that was read once, from which reports of several sizes can be made."""
 
-    def __init__(
-        self, story: RunStory, run_id: str, standing: RunState, works: tuple[WorkChanges, ...]
-    ) -> None:
-        self._story = story
-        self._run_id = run_id
-        self._standing = standing
-        self._works = works
+    story: RunStory
+    run_id: str
+    standing: RunState
+    works: tuple[WorkChanges, ...]
 
     def report(
         self, version: str, *, limits: ReportLimits = LIMITS, with_paths: bool = False
@@ -74,11 +72,11 @@ class RunRead:
             with_paths: leave paths of the machine in the texts.
         """
         return report_of(
-            self._story,
-            self._run_id,
-            self._standing,
-            within(self._works, limits.diff_bytes),
-            partial(index_of, self._story.view, self._story.history.notable, limits.events),
+            self.story,
+            self.run_id,
+            self.standing,
+            within(self.works, limits.diff_bytes),
+            partial(index_of, self.story.view, self.story.history.notable, limits.events),
             limits=limits,
             version=version,
             with_paths=with_paths,
