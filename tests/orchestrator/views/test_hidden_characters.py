@@ -16,7 +16,9 @@ from language.event_strategies import legal_runs
 from rich.console import Console
 
 from orchestrator import views
+from orchestrator.cli.clean import cleanable
 from orchestrator.cli.clean.cleanable import RunCleaned, cleaned_lines
+from orchestrator.cli.doctor import checks
 from orchestrator.cli.doctor.checks import check_lines, fail
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.examination import Examination, decide
@@ -163,6 +165,7 @@ def test_every_view_with_lines_is_tried_here():
         importlib.import_module(one.name)
         for one in pkgutil.walk_packages(views.__path__, "orchestrator.views.")
     ]
+    modules += [cleanable, checks]
     names = {
         name
         for module in modules
