@@ -5,13 +5,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.access import QUIET
-from agents.session.sdks import AGENT_SDK, SdkError
+from agents.session.sdks import sdk_version
 from state.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10
 LAST_WORDS_LIMIT_S = 1.0  # between the SDK's and the launcher's signs of a failed start
-
-
-def sdk_version() -> str:
-    """Return the installed Agent SDK's version.
-
-    Raises:
-        SdkError: it is not installed. The message says how to install it.
-    """
-    try:
-        if find_spec("claude_agent_sdk"):
-            return version(AGENT_SDK)
-    except PackageNotFoundError:
-        pass
-    raise SdkError(AGENT_SDK)
 
 
 def check_cli(cli: Path, environ: Mapping[str, str]) -> None:

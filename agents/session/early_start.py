@@ -16,10 +16,9 @@ import anyio
 from anyio import to_thread
 from anyio.streams.text import TextReceiveStream, TextSendStream
 
-from agents.session.claude_code import sdk_version
 from agents.session.cli_settings import cli_settings
 from agents.session.exchange import SessionSpec
-from agents.session.sdks import AGENT_SDK, import_sdks, is_imported
+from agents.session.sdks import AGENT_SDK, import_sdks, is_imported, sdk_version
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport

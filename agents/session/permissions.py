@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from state.decoding import table_beside
 from state.roles import WRITE_TOOLS, Role
-from state.yaml_tables import table_beside
 
 SIGNAL_PREFIX = "mcp__sq__"
 REFLOG_NAME = "sq-agent"  # GIT_REFLOG_ACTION in the user's checkout: marks moves by an agent's git

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -96,6 +96,20 @@ def check_sdk(package: str) -> None:
     """
     if find_spec(package.replace("-", "_")) is None:
         raise SdkError(package)
+
+
+def sdk_version() -> str:
+    """Return the installed Agent SDK's version.
+
+    Raises:
+        SdkError: it is not installed. The message says how to install it.
+    """
+    try:
+        if find_spec("claude_agent_sdk"):
+            return version(AGENT_SDK)
+    except PackageNotFoundError:
+        pass
+    raise SdkError(AGENT_SDK)
 
 
 def install_command(package: str, place: PythonPlace, *, again: bool = False) -> str:

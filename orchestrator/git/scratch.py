@@ -22,8 +22,8 @@ async def show_tree(repository: Path, folder: Path, tree: str) -> None:
     commit = await git(
         repository, "commit-tree", "-F", "-", tree, stdin="A tree to verify\n", environment=_FIXED
     )
-    await ensure_worktree(repository, folder, branch=None, commit=commit)
-    await put_on(folder, commit, branch=None, with_repositories=True)
+    if not await ensure_worktree(repository, folder, branch=None, commit=commit):
+        await put_on(folder, commit, branch=None, with_repositories=True)
 
 
 async def remove_scratch(repository: Path, folder: Path) -> None:

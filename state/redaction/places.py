@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from state.decoding import table_beside
 from state.redaction.known import Known
 from state.secrets import secret_names
-from state.yaml_tables import table_beside
 
 _LARGEST = 256 * 1024  # bytes of a file that is read
 _DEEPEST = 3  # folders below the checkout in which `.env` files are looked for

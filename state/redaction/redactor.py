@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
+from state.decoding import table_beside
 from state.redaction.known import Known, KnownValues
 from state.secrets import secret_names
-from state.yaml_tables import table_beside
 
 Redact = Callable[[str], str]
 _PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:([^/@\s]+)@", re.IGNORECASE)

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from state.decoding import table_beside
 from state.errors import UsageError
 from state.settings.records import Effort, Model, Settings, split_effort
-from state.yaml_tables import table_beside
 
 
 def effort_named(name: str) -> Effort:

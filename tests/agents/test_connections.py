@@ -17,7 +17,8 @@ from agents.access import (
 )
 from agents.api_key import ApiKey, read_key
 from agents.caller import Caller
-from agents.session.claude_code import find_cli, sdk_version
+from agents.session.claude_code import find_cli
+from agents.session.sdks import sdk_version
 from state.errors import UsageError
 from state.roles import Role
 from state.settings.presets import model_named

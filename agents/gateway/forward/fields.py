@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta
 
 from agents.gateway.call import MESSAGES, Call, Refusal
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 _DEEPEST = 100  # objects and lists in one another
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from agents.process.sandbox.plan import Access, Mount, at_both, reading
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 # Folders at the top that hold programs, libraries and settings of the machine, on any distribution.
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "opt", "nix", "gnu", "snap", "sw")

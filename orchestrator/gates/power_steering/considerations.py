@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from orchestrator.gates.session_state.diagnostics import has_control
+from state.decoding import parse_yaml, table_beside
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
-from state.yaml_tables import parse_yaml, table_beside
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
 _PIECE = re.compile(r"[A-Za-z0-9]+")

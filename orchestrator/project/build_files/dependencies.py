@@ -17,8 +17,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from orchestrator.project.build_files.yaml_text import read_yaml
+from state.decoding import table_beside
 from state.records.work import WorkFacts
-from state.yaml_tables import table_beside
 
 _PYTHON = re.compile(
     r"(?:pyproject\.toml|setup\.(?:cfg|py)|Pipfile.*|.*requirements.*|(?:uv|poetry|pdm)\.lock)"

@@ -20,7 +20,7 @@ from orchestrator.project.runners.row import Detection, Table
 from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

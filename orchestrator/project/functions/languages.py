@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -17,7 +17,7 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 from collections import Counter
 from collections.abc import Sequence
 
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 Tokens = tuple[Token, ...]
 _ANNOTATIONS = re.compile(r"attribute|annotation$")

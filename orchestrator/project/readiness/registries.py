@@ -16,7 +16,7 @@ import msgspec
 
 from orchestrator.project.files import look
 from orchestrator.project.runners.table import usual_table
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 _DEEPEST = 3
 _CACHES = Path("/tmp/sq-packages")  # noqa: S108  the folder inside a sandbox

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from orchestrator.project.runners.row import Programs, Runner, SetUpTool, Table
+from state.decoding import parse_yaml
 from state.errors import SqError
-from state.yaml_tables import parse_yaml
 
 _OF_CANARIES = {"forms": ("path", "when", "header", "before"), "fails": ("when",), "loads": ("pattern",)}
 _PATTERNS = {

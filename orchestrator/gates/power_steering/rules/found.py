@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from orchestrator.gates.power_steering.evidence import SessionEvidence
-from state.yaml_tables import table_beside
+from state.decoding import table_beside
 
 T = TypeVar("T")
 
