@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+import prompts
 from agents.access import Connection
 from agents.backend import Platform
 from agents.concurrency import task_group
@@ -20,7 +21,7 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
-from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
+from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
@@ -145,13 +146,11 @@ def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome,
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load the SDK of agents at once, and later what the first request need not wait for.
+    """Load the engine of prompts now, later the steps of tasks, the API's SDK, and what reports need.
 
-    That is the steps of tasks, the SDK of the API, and what the end of the run needs. A broken SDK ends the
-    run: the first session says so of that of agents. A rehearsal imports that of the API when it asks.
+    A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
-    with suppress(SdkError):
-        await anyio.to_thread.run_sync(import_sdks, AGENT_SDK, abandon_on_cancel=True)
+    await anyio.to_thread.run_sync(prompts.load, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
     await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
     if not started.rehearsal:
