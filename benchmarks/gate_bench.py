@@ -23,6 +23,7 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.roles.judge import judge_ask
 from agents.transcript.read import read_transcript
+from benchmarks.figures import ROOT
 from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, figures_of, load_labelled
 from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
@@ -37,7 +38,7 @@ from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Model
 
-OURS = Path(__file__).parents[1] / "tests" / "labelled_sessions"
+OURS = ROOT / "tests" / "labelled_sessions"
 MOST_GOOD_HELD = 2.0  # percent
 
 

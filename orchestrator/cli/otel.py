@@ -48,7 +48,7 @@ def _collector() -> "tuple[Exporter, str]":
     Raises:
         UsageError: none is configured, or its extra or headers are missing.
     """
-    from orchestrator.cli.runs.addresses import check_addresses
+    from orchestrator.cli.runs.notes import check_addresses
     from orchestrator.cli.version import sq_version
     from orchestrator.telemetry.live import collector_of
     from state.errors import UsageError

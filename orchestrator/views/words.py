@@ -101,11 +101,6 @@ def _compared(value: float, half: float, most: float) -> str:
     return "as forecast" if value <= most else "more than forecast"
 
 
-def suggested(suggestions: Iterable[str]) -> list[str]:
-    """The suggestions of a review, which do not hold up the work."""
-    return [f"    suggestion: {suggestion}" for suggestion in suggestions]
-
-
 def tool_call(root: str, message: Message) -> str:
     """A tool call in short: the tool and its file, command or pattern. `root`: paths are shown from there."""
     try:

@@ -185,8 +185,3 @@ def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     if len(set(labels)) > _MOST_LABELS:
         raise click.BadParameter(f"at most {_MOST_LABELS} labels", param_hint="--label")
     return tuple(sorted(set(labels)))
-
-
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)

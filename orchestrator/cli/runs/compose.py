@@ -25,7 +25,7 @@ from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
-from orchestrator.cli.runs.history import basis_of
+from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_to_agents
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (
@@ -52,9 +52,8 @@ from orchestrator.run.plan.approval import await_approval
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
-from orchestrator.views.run.look import Look
+from orchestrator.views.run.story import RunStory
 from state.journal.events import LimitNear, RunStarted
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold
@@ -140,28 +139,10 @@ def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome,
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    views: list[RunView] = []
-    outcome = run_new(request, replace(surroundings, end_report=_ViewAtEnd(views)))
-    return outcome, views[-1]
-
-
-class _ViewAtEnd:
-    """As `EndReport`: keeps the view of the run, and writes nothing."""
-
-    def __init__(self, views: list[RunView]) -> None:
-        self._views = views
-
-    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
-        """As `EndReport`."""
-        del look, redact
-        with JournalReader(run_folder) as journal:
-            self._views.append(fold(journal.read()))
-
-    def prepare(self) -> None:
-        """As `EndReport`."""
-
-    def tell(self, run_folder: Path, look: Look) -> None:
-        """As `EndReport`."""
+    folders: list[Path] = []
+    outcome = run_new(request, replace(surroundings, begun=folders.append))
+    with JournalReader(folders[-1]) as journal:
+        return outcome, fold(journal.read())
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from language.tables import rows
 
+from orchestrator.cli.doctor.checks import CheckLevel, DoctorCheck
 from orchestrator.cli.doctor.settings import checks_of_outward
-from orchestrator.views.checks import CheckLevel, DoctorCheck
 
 
 @pytest.mark.parametrize(*rows(__file__, "settings"))

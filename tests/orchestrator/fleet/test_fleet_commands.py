@@ -14,7 +14,7 @@ from language.played_sq import PLAYED_SQ
 from language.postgres import PostgresServer
 from language.tables import rows
 
-from orchestrator.cli.fleet.issues import open_issues
+from orchestrator.cli.fleet.submit import open_issues
 from orchestrator.fleet.host import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from state.errors import UsageError

@@ -131,8 +131,7 @@ def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_a
 def rendered(done: Done) -> str:
     import anyio
 
-    from orchestrator.views.report.reading import read_run
-    from orchestrator.views.report.rendering import Format
+    from orchestrator.views.report.rendering import Format, read_run
     from orchestrator.views.report.rendering import rendered as text
 
     return text(anyio.run(read_run, done.folder), Format.JSON, version="1")

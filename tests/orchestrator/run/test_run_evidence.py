@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
-from benchmarks.claims import CALCULATORS, SPEC_AS_TEXT, replies
+from benchmarks.lies import CALCULATORS, SPEC_AS_TEXT, replies
 from orchestrator.cli.main import cli
 from orchestrator.views.run.ending import unchecked_lines
 from state.journal import events as e

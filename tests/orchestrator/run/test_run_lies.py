@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from language.scripted import Done, Rehearse, passes, plans, whole_run
 
-from benchmarks.claims import CALCULATORS, SPEC, Calculator, replies
+from benchmarks.lies import CALCULATORS, SPEC, Calculator, replies
 from state.journal import events as e
 from state.outcome import Outcome
 

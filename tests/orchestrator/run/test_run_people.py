@@ -29,8 +29,8 @@ from language.scripted import (
 from language.stopping import newest, stopping_after
 
 from orchestrator.cli.main import cli
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.tasks import overview
+from orchestrator.views.run.story import RunStory
 from state.errors import JournalError, UsageError
 from state.inbox import Word, WordKind, leave, left_in, new_word
 from state.journal import events as e

@@ -12,7 +12,7 @@ from language.sampled import sampled
 from language.scripted import Rehearse, signals, whole_run
 from language.tables import table
 
-from orchestrator.views.report.reading import read_run
+from orchestrator.views.report.rendering import read_run
 from state.journal.store import Journal
 from state.outcome import Outcome
 

@@ -12,9 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from orchestrator.views.html.amounts import iso
-from orchestrator.views.models.conclusions import FindingRow
-from orchestrator.views.models.criteria import CriterionRow, CriterionState, counted
-from orchestrator.views.models.evidence import CommandFacts
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, CriterionState, FindingRow, counted
 from orchestrator.views.models.spend import grouped
 from orchestrator.views.report.contents import ReportContents
 from state.errors import UsageError

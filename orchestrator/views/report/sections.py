@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.views.html.amounts import moment, money, number, signed
-from orchestrator.views.models.conclusions import Point, Urgency
-from orchestrator.views.models.criteria import CriterionRow, counted
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, Point, Urgency, counted
 from orchestrator.views.models.decisions import Decision
-from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.work import TaskPart, WorkChanges
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
+from orchestrator.views.screen import BREAK
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
 from state.journal.view import SPEC
@@ -56,11 +55,7 @@ def sections(report: ReportContents) -> list[Section]:
             lines=tuple(_decisions(one for one in report.decisions if not one.is_yours))
             or ("No question was decided without you in this run.",),
         ),
-        *(
-            [Section(title="Decided by you", lines=own)]
-            if (own := tuple(_decisions(one for one in report.decisions if one.is_yours)))
-            else []
-        ),
+        *([Section(title="Decided by you", lines=own)] if own else []),
         *(
             [Section(title="Questions about the spec", lines=tuple(_questions(report)), folded=True)]
             if report.spec.is_checked
@@ -302,7 +297,6 @@ def _made(report: ReportContents) -> Iterator[str]:
 
 
 _TICKS = re.compile(r"`+")
-_BREAK = re.compile(r"\r\n?|\n")
 _MARK = "sq:run="  # by which the pull request of a run is found
 _NOTHING = "(nothing)"
 
@@ -319,7 +313,7 @@ def code(text: str) -> str:
 
 def said(who: str, text: str, indent: str = "") -> list[str]:
     """Return words of an agent as a quote, each of its lines a code span."""
-    parts = [line for line in _BREAK.split(text) if line.strip()]
+    parts = [line for line in BREAK.split(text) if line.strip()]
     lines = [f"{who} says:", *(code(line) for line in parts)]
     return [f"{indent}> {line}{_end(number, lines)}" for number, line in enumerate(lines)]
 

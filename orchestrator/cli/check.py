@@ -16,20 +16,11 @@ if TYPE_CHECKING:
 
 
 @click.command("check", short_help="Read a spec for faults before it is built, and answer its questions.")
-@click.option(
-    "--spec",
-    type=click.Path(allow_dash=True),
-    required=True,
-    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
-)
+@options.spec
 @click.option("--yes", is_flag=True, help="Answer each question with the recommended option.")
 @flags.settings(effort="NAME", budget="USD", sandbox="", context="FOLDER")
 @options.models
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @options.state_dir
 @options.json_object
 def command(
@@ -48,17 +39,16 @@ def command(
     3: something is.
     """
     from orchestrator.cli.runs.compose import checked
+    from orchestrator.cli.runs.plans import taken_over
     from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
-    from orchestrator.cli.runs.specs import taken_over
     from orchestrator.run.plan.answers import answers_file
     from orchestrator.views.run.look import Detail, Look, LookMode
-    from state.journal.events import SpecTaken
     from state.outcome import Outcome
 
     found = taken_over(spec, options.state_folder_of(state_dir))
     request = RunRequest(
         spec=found.file,
-        origin=SpecTaken(issue=found.issue) if found.issue else None,
+        origin=found.origin,
         folder=Path.cwd(),
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         before=BeforeWork(check_only=True),

@@ -8,11 +8,77 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
-from orchestrator.cli.promise.options import InOrder, checks_in_order, project_option, session_option
 from orchestrator.views.screen import say, say_json
 
 if TYPE_CHECKING:
-    from orchestrator.gates.promises import Promise, PromiseStore
+    from orchestrator.gates.promises import Promise, PromiseCriterion, PromiseStore
+
+
+_ORDER = "sq.promise.order"  # in the context: the options of `create` in their order
+_SESSION_VARIABLES = ("CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID")
+
+project_option = click.option(
+    "--project",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Whose promises (default: the checkout around $CLAUDE_PROJECT_DIR, or around this folder).",
+)
+session_option = click.option(
+    "--session",
+    metavar="ID",
+    envvar=_SESSION_VARIABLES,
+    default="",
+    help="The session (default: $CLAUDE_SESSION_ID, else $CLAUDE_CODE_SESSION_ID).",
+)
+
+
+class InOrder(click.Command):
+    """Keeps the order of the options, since click keeps it only among the values of one option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse like click, and keep the order in the context."""
+        order = self.make_parser(ctx).parse_args(list(args))[2]
+        ctx.meta[_ORDER] = [one.name for one in order]
+        return super().parse_args(ctx, args)
+
+
+def checks_in_order(
+    ctx: click.Context, given: dict[str, list[str]], deadline: float
+) -> "tuple[PromiseCriterion, ...]":
+    """The checks in the order of the command line, each with the words before it.
+
+    Raises:
+        click.UsageError: words without a check, or no check at all.
+    """
+    from orchestrator.gates.promises import CriterionCheck, PromiseCriterion
+    from orchestrator.views.gates import in_words
+
+    kinds = {
+        "commands": CriterionCheck.COMMAND,
+        "paths": CriterionCheck.FILE,
+        "commits": CriterionCheck.COMMIT,
+    }
+    criteria: list[PromiseCriterion] = []
+    words = ""
+    for name in [*ctx.meta[_ORDER], "texts"]:
+        if name == "texts":
+            if words:
+                raise click.UsageError(
+                    f"--criterion {words!r} has no check after it, and words are no evidence: "
+                    "write --command, --file or --commit after it"
+                )
+            words = given["texts"].pop(0) if given["texts"] else ""
+        elif name in kinds:
+            kind, target = kinds[name], given[name].pop(0)
+            criteria.append(
+                PromiseCriterion(
+                    text=words or in_words(kind, target), kind=kind, target=target, deadline_s=deadline
+                )
+            )
+            words = ""
+    if not criteria:
+        raise click.UsageError("a promise needs a check: --command CMD, --file PATH or --commit WORDS")
+    return tuple(criteria)
+
 
 _NOT_MET = 1  # exit code
 _EXAMPLE = """\b
@@ -101,7 +167,7 @@ def create(
 @options.json_object
 def list_(project: Path | None, as_json: bool) -> int:
     """Show every promise with its owner and its state, oldest first."""
-    from orchestrator.views.gates.promises import promise_object, promises_lines
+    from orchestrator.views.gates import promise_object, promises_lines
 
     store = store_of(project)
     found = store.all()
@@ -134,7 +200,7 @@ def meet(promise_id: str, number: int, project: Path | None) -> int:
 
     Exit code 0 if it is met, 1 if not. The promise stays open until `sq promise verify` closes it.
     """
-    from orchestrator.views.gates.promises import criterion_lines
+    from orchestrator.views.gates import criterion_lines
 
     store = store_of(project)
     promise = checkable(store, promise_id)
@@ -185,7 +251,7 @@ def cancel(promise_id: str, reason: str, session: str, project: Path | None) -> 
 
 def _report(store: "PromiseStore", promise: "Promise", *, as_json: bool) -> None:
     from orchestrator.gates.promises import State
-    from orchestrator.views.gates.promises import promise_lines, promise_object
+    from orchestrator.views.gates import promise_lines, promise_object
 
     unproven = {} if promise.state is State.KEPT else unproven_now(store, promise)
     if as_json:

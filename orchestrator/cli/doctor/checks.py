@@ -1,9 +1,11 @@
-"""The machine's checks of `sq doctor`: programs, credentials, containment of processes."""
+"""One check of `sq doctor`, all of them as lines, and the machine's: programs, credentials, containment."""
 
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,8 +21,63 @@ from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_sa
 from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION
 from orchestrator.git.command import git_version
-from orchestrator.views.checks import DoctorCheck, fail, ok, warn
 from state.errors import UsageError
+from state.words import alike
+
+
+class CheckLevel(StrEnum):
+    """How a check ended: with `fail` runs cannot work, `warn` needs attention."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorCheck:
+    """One check. `advice` says how to repair it, or is ""."""
+
+    name: str
+    level: CheckLevel
+    found: str
+    advice: str = ""
+
+
+def ok(name: str, found: str) -> DoctorCheck:
+    """A check that passed."""
+    return DoctorCheck(name=name, level=CheckLevel.OK, found=found)
+
+
+def warn(name: str, found: str, advice: str) -> DoctorCheck:
+    """A check that found something that needs attention."""
+    return DoctorCheck(name=name, level=CheckLevel.WARN, found=found, advice=advice)
+
+
+def fail(name: str, found: str, advice: str) -> DoctorCheck:
+    """A check that found a problem with which runs cannot work."""
+    return DoctorCheck(name=name, level=CheckLevel.FAIL, found=found, advice=advice)
+
+
+def check_lines(checks: Sequence[DoctorCheck]) -> list[str]:
+    """The checks as lines, with equal results on one line and a summary at the end."""
+    equal = alike(checks, lambda check: (check.level, check.found, check.advice))
+    named = [(", ".join(check.name for check in group), group[0]) for group in equal]
+    width = max((len(name) for name, _ in named), default=0)
+    lines = []
+    for name, check in named:
+        lines.append(f"{check.level:<5} {name:<{width}}  {check.found}")
+        if check.advice:
+            lines.append(f"{'':5} {'':{width}}  → {check.advice}")
+    return [*lines, _sum(checks)]
+
+
+def _sum(checks: Sequence[DoctorCheck]) -> str:
+    failed = sum(check.level is CheckLevel.FAIL for check in checks)
+    warned = sum(check.level is CheckLevel.WARN for check in checks)
+    if failed:
+        return f"{failed} check(s) failed: sq cannot work here until they are put right"
+    return f"no check fails, {warned} warning(s)"
+
 
 MIN_PYTHON = (3, 11)
 MIN_GIT = (2, 31)  # the demo needs `init --initial-branch` (2.28), and older versions are untested
