@@ -133,13 +133,12 @@ def _judged(
 
 def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
     """Measure the same over TLS, with a certificate that both trust."""
-    certificate, key = folder / "own.pem", folder / "own.key"
+    trusted, own = folder / "authority.pem", folder / "own.pem"
     authority = trustme.CA()
-    issued = authority.issue_cert("127.0.0.1")
-    authority.cert_pem.write_to_path(str(certificate))
-    issued.private_key_and_cert_chain_pem.write_to_path(str(key))
-    with _serving(tls=(certificate, key)) as address:
-        trust = {"SSL_CERT_FILE": str(certificate), "NODE_EXTRA_CA_CERTS": str(certificate)}
+    authority.cert_pem.write_to_path(str(trusted))
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(own))
+    with _serving(tls=(own, own)) as address:
+        trust = {"SSL_CERT_FILE": str(trusted), "NODE_EXTRA_CA_CERTS": str(trusted)}
         return _judged(folder, times, {"ANTHROPIC_BASE_URL": address, **trust}, ", TLS")
 
 

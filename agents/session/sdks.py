@@ -78,18 +78,30 @@ def is_imported(package: str) -> bool:
 @contextmanager
 def _made_quickly() -> Iterator[None]:
     """Collect no garbage meanwhile, because imports leave none, and build no model before it is used."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        with _models_later():
+            yield
+    finally:
+        if was_on:
+            gc.freeze()
+            gc.enable()
+
+
+@contextmanager
+def _models_later() -> Iterator[None]:
+    if find_spec("pydantic") is None:  # it comes with the SDKs, of which one may be missing
+        yield
+        return
     from pydantic import BaseModel
 
-    was_on, config = gc.isenabled(), BaseModel.model_config
-    gc.disable()
+    config = BaseModel.model_config
     BaseModel.model_config = {**config, "defer_build": True}
     try:
         yield
     finally:
         BaseModel.model_config = config
-        if was_on:
-            gc.freeze()
-            gc.enable()
 
 
 def check_sdk(package: str) -> None:

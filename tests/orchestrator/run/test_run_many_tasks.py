@@ -67,6 +67,7 @@ def run_twelve(rehearse: Rehearse, words: Path, places: int) -> Done:
         verify=(VERIFY,),
         settings={"max_parallel": str(places)},
         open_journal=lambda folder, **rest: Watched(folder, seen=seen, repository=words, **rest),
+        ends=Outcome.STUCK,
     )
     assert seen == {before}
     return done
