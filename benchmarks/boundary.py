@@ -31,24 +31,22 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
-from agents.gateway.script import Scenario, ScriptReply, ScriptToolCall, ScriptUsage
+from agents.gateway.script import Scenario
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
 from agents.process.sandbox.needs import GatewaySocket
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
-from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
-from benchmarks.figures import figures_of
-from benchmarks.rehearsed import clocked_gateway, exchanged, working
+from benchmarks.figures import ROOT, figures_of
+from benchmarks.rehearsed import calls, clocked_gateway, commit, exchanged, git, reports, scenario_of, working
 from state.settings.records import Sandbox
 
 PAIRS = 7
 CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
 MOST_SHARE, MOST_RATIO = 0.1, 1.15
 CALLS = 10  # of the Bash tool in each session
-ROOT = Path(__file__).parents[1]
 KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
 BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
 ACTS, SHARE = "outside_acts", "second_set_up_share"  # properties of tests
@@ -72,16 +70,8 @@ class SessionTiming:
 
 def scenario() -> Scenario:
     """A Worker that calls Bash some times and reports."""
-    turns = [
-        ScriptReply(
-            tools=(ScriptToolCall(name="Bash", input={"command": f"true {number}", "description": "Check"}),)
-        )
-        for number in range(CALLS)
-    ]
-    report = ScriptToolCall(name=f"{SIGNAL_PREFIX}{ITERATION_DONE}", input={"done": "All."})
-    return Scenario(
-        scenario=1, usage=ScriptUsage(), callers={"worker/*": (*turns, ScriptReply(tools=(report,)))}
-    )
+    turns = [calls("Bash", command=f"true {number}", description="Check") for number in range(CALLS)]
+    return scenario_of({"worker/*": [*turns, reports(ITERATION_DONE, done="All.")]})
 
 
 async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTiming:
@@ -172,10 +162,8 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="sq-") as folder:
         repository, workspace = Path(folder) / "repository", Path(folder) / "workspace"
-        subprocess.run(["git", "init", "-q", str(repository)], check=True)
-        begin = ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "Base")
-        for command in (begin, ("worktree", "add", "-q", str(workspace))):
-            subprocess.run(["git", "-C", str(repository), *command], check=True)
+        commit(repository)
+        git(repository, "worktree", "add", "--quiet", str(workspace))
         figures: dict[str, Any] = anyio.run(costs, workspace)
     figures |= attacks()
     figures["key_hits"] = int(not passes(KEY))

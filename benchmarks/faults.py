@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+import psutil  # type: ignore[import-untyped]
 
 from agents.gateway.ledger import Answered, read_ledger
 from benchmarks.rehearsed import Reply, notes_with_a_question, own_home, rehearse, request_for
@@ -206,15 +207,11 @@ def _run_of(repository: Path) -> Path | None:
 
 def _sessions(address: str) -> Iterator[int]:
     """The Claude Code processes of a run's caller, by their server address."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            variables = (folder / "environ").read_bytes().split(b"\0")
-            command = (folder / "cmdline").read_bytes().split(b"\0")[0]
-            mine = any(
-                one.startswith(b"ANTHROPIC_BASE_URL=") and one.decode().endswith(address) for one in variables
-            )
-            if mine and command.endswith(b"claude"):
-                yield int(folder.name)
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            asks = process.environ().get("ANTHROPIC_BASE_URL", "")
+            if asks.endswith(address) and "".join(process.cmdline()[:1]).endswith("claude"):
+                yield process.pid
 
 
 _CAUSE_SHOWN = 90

@@ -1,15 +1,45 @@
-"""What a benchmark prints: spans of time as a table, figures with their goals, and the last line as JSON."""
+"""What benchmarks share: modules of the tests, a server, and what they print: figures and, last, JSON."""
 
 import json
 import math
+import ssl
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from typing import Any
 
-_ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def of_tests(name: str) -> Any:  # noqa: ANN401  the tests' language has no types
+    """Return a module of the tests, such as `language.terminal`."""
+    if (tests := str(ROOT / "tests")) not in sys.path:
+        sys.path.append(tests)
+    return import_module(name)
+
+
+@contextmanager
+def served(handler: type[BaseHTTPRequestHandler], tls: tuple[Path, Path] | None = None) -> Iterator[str]:
+    """Serve requests on loopback, each in a thread. `tls`: a certificate and its key. Yields the address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
@@ -38,7 +68,7 @@ def print_figures(figures: Mapping[str, object], goals: Mapping[str, float] | No
 def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:
     """Return the last line of another benchmark, and whether it reached its goals."""
     command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
-    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()
     if not lines or not lines[-1].startswith("{"):
         sys.exit(f"benchmarks.{module} failed:\n{done.stdout}{done.stderr}")

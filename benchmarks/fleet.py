@@ -17,7 +17,6 @@ import random
 import sys
 import time
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,13 +24,10 @@ from typing import Any
 
 import click
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import of_tests, print_figures
 from benchmarks.rehearsed import git
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-_faults: Any = import_module("language.fleet_faults")
-_fleets: Any = import_module("language.fleets")
-_postgres: Any = import_module("language.postgres")
+_faults, _fleets, _postgres = map(of_tests, ("language.fleet_faults", "language.fleets", "language.postgres"))
 
 PARTS = ("soak", "hang", "idle", "faults")
 GOALS = {

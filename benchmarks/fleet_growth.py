@@ -16,7 +16,6 @@ import os
 import random
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,12 +24,9 @@ from typing import Any
 import click
 import simpy
 
-from benchmarks.figures import percentile, print_figures
+from benchmarks.figures import of_tests, percentile, print_figures
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-_faults: Any = import_module("language.fleet_faults")
-_fleets: Any = import_module("language.fleets")
-_postgres: Any = import_module("language.postgres")
+_fleets, _postgres = map(of_tests, ("language.fleets", "language.postgres"))
 
 DAY_S = 86_400.0
 PEAK = 2.5  # the rate at noon by the mean of the day

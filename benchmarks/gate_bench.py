@@ -23,22 +23,22 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.roles.judge import judge_ask
 from agents.transcript.read import read_transcript
+from benchmarks.figures import ROOT
 from benchmarks.gate_sessions import Examined, Figures, Labelled, Row, Share, figures_of, load_labelled
 from orchestrator.cli.gate.check import judge_model
 from orchestrator.gates.power_steering.considerations import Consideration, load_considerations
-from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
-from orchestrator.gates.power_steering.examine import examine, waiting_for
-from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.examine import examine, judge_here, waiting_for
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.views.words import columns
 from state.errors import UsageError
 from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Model
 
-OURS = Path(__file__).parents[1] / "tests" / "labelled_sessions"
+OURS = ROOT / "tests" / "labelled_sessions"
 MOST_GOOD_HELD = 2.0  # percent
 
 

@@ -20,7 +20,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -31,7 +30,7 @@ from agents.gateway.forward.meter import Meter, Tokens, usd
 from agents.gateway.forward.serve import serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
-from benchmarks.figures import print_figures
+from benchmarks.figures import ROOT, print_figures
 from state.records.calls import Usage
 from state.settings.presets import model_named
 from state.settings.records import Model
@@ -138,7 +137,6 @@ def main() -> int:
     return 0 if equal and not below else 1
 
 
-_ROOT = Path(__file__).parents[1]
 _TOKENS = re.compile(r" ?[A-Za-z]{1,4}|[0-9]{1,3}|\s+|[!-/:-@\[-`{-~]{1,2}|[^\sA-Za-z0-9]")
 _SOURCES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "pyproject.toml", "agents/access.py", "docs/guide.md")
 _OTHER = "部署脚本在第三行失败了。 Тест не прошёл, größer als erwartet 🙂 0123456789abcdef == [{}] \t\n"
@@ -161,7 +159,7 @@ def tokens_of(text: str) -> list[str]:
 
 def corpus() -> str:
     """Return the text from which answers are made."""
-    return "\n".join((_ROOT / name).read_text("utf-8") for name in _SOURCES) + _OTHER * 40
+    return "\n".join((ROOT / name).read_text("utf-8") for name in _SOURCES) + _OTHER * 40
 
 
 def cut_streams(count: int, *, seed: int) -> Iterator[CutStream]:

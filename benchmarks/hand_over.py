@@ -17,29 +17,27 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import ROOT, of_tests, print_figures
 from benchmarks.rehearsed import SQ, agreeing, calls, git, own_home, rehearse, reports, request_for
 from orchestrator.cli.main import cli
-from orchestrator.cli.runs.specs import taken_over
+from orchestrator.cli.runs.plans import taken_over
 from orchestrator.views.report.rendering import Format, rendered
 from state.errors import SqError
 from state.outcome import Outcome
 from state.paths import StateFolder
 
-_ROOT = Path(__file__).parents[1]
-sys.path += [str(_ROOT / "tests"), str(_ROOT / "tests/orchestrator/views")]
-_hosting: Any = import_module("language.hosting")
-_acting: Any = import_module("language.acting_runs")
-_texts: Any = import_module("language.hostile_texts")
-_reports: Any = import_module("reports")
-_scripted: Any = import_module("language.scripted_claude")
-_actions: Any = import_module("language.actions_runner")
+_hosting = of_tests("language.hosting")
+_acting = of_tests("language.acting_runs")
+_texts = of_tests("language.hostile_texts")
+sys.path.append(str(ROOT / "tests/orchestrator/views"))
+_reports = of_tests("reports")
+_scripted = of_tests("language.scripted_claude")
+_actions = of_tests("language.actions_runner")
 
 _ISSUE = 12
 _POINT = "Say who wrote it."

@@ -23,9 +23,8 @@ from xml.etree import ElementTree as ET
 
 import grimp
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import ROOT, print_figures
 
-ROOT = Path(__file__).parents[1]
 TOPS = ("agents", "orchestrator", "prompts", "state")
 JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
 MOST_LINES = 50  # of a function

@@ -15,19 +15,17 @@ import contextlib
 import gc
 import io
 import os
-import resource
-import signal
 import sys
 import uuid
 from asyncio import all_tasks
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import anyio
 import click
+import psutil  # type: ignore[import-untyped]
 
 from agents.session.sdks import import_sdks
 from benchmarks.figures import print_figures
@@ -134,36 +132,35 @@ def _disturb(fate: Fate, scope: anyio.CancelScope) -> None:
     if fate is Fate.CANCELLED:
         scope.cancel()
     elif fate is Fate.KILLED:
-        for pid in _processes():
-            with contextlib.suppress(OSError):
-                if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/claude"):
-                    os.kill(pid, signal.SIGKILL)
+        for process in _processes():
+            with contextlib.suppress(psutil.Error):
+                if "".join(process.cmdline()[:1]).endswith("/claude"):
+                    process.kill()
 
 
 async def _look(number: int) -> HeldResources:
     await anyio.sleep(SETTLING_S)
     gc.collect()
+    me = psutil.Process()
     held = HeldResources(
-        fds=len(list(Path("/proc/self/fd").iterdir())) - 1,  # the listing itself holds one
-        children=len(set(_processes())),
+        fds=me.num_fds(),
+        children=len(_processes()),
         tasks=len(all_tasks()) - 1,
-        rss_mb=int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize() / 2**20,
+        rss_mb=me.memory_info().rss / 2**20,
     )
     print(f"{number:>6} {held.fds:>6} {held.children:>10} {held.tasks:>6} {held.rss_mb:>8.1f}", flush=True)
     return held
 
 
-def _processes() -> Iterator[int]:
+def _processes() -> set[psutil.Process]:
     """All live processes that this process has started, by the mark that they inherit, or by the tree."""
-    mark, me = f"{MARK}={os.environ[MARK]}".encode(), os.getpid()
-    below = {me}
-    for pid in sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*")):
-        with contextlib.suppress(OSError):
-            stat = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-            marked = mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            if pid != me and (marked or int(stat[1]) in below):
-                below.add(pid)
-                yield pid
+    me = psutil.Process()
+    found = {*me.children(recursive=True)}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process != me and process.environ().get(MARK) == os.environ[MARK]:
+                found.add(process)
+    return found
 
 
 def _growth(passes: list[list[HeldResources]]) -> dict[str, float]:

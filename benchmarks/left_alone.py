@@ -10,13 +10,12 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Any
 
 from benchmarks import left_alone_night as night
+from benchmarks.figures import of_tests
 from benchmarks.rehearsed import (
     Callers,
     Rehearsed,
@@ -32,11 +31,9 @@ from orchestrator.cli.runs.plans import plan_of
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import BeforeWork, RunRequest
 from state.journal.events import ForecastMade, PlanAccepted
-from state.records.forecast import Forecast
+from state.records.plan import Forecast
 
-_ROOT = Path(__file__).parents[1]
-sys.path += [str(_ROOT / "tests")]
-_scripted: Any = import_module("language.scripted_claude")
+_scripted = of_tests("language.scripted_claude")
 
 Figures = Mapping[str, float]
 

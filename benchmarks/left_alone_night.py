@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import psutil  # type: ignore[import-untyped]
 
 from agents.session.claude_code import find_cli
-from benchmarks.house import ROOT
+from benchmarks.figures import ROOT
 from benchmarks.rehearsed import SQ, Callers, agreeing, calls, git, own_home, reports, request_for
 from state.errors import UsageError
 from state.inbox import WordKind, leave, new_word

@@ -207,7 +207,8 @@ def _least(tasks: dict[str, TaskView], places: int) -> float:
 
 
 def _measure_journal(folder: Path, events: int, appends: int) -> dict[str, float]:
-    folders = {"short": _made(folder / "a", min(FEW, events)), "long": _made(folder / "b", events)}
+    counts = {"short": min(FEW, events), "long": events}
+    folders = {name: made_run(folder / name, events=count).folder for name, count in counts.items()}
     readings = sorted(_reading(folders["long"]) for _ in range(READINGS))
     total, read = readings[READINGS // 2]
     spans: dict[str, list[float]] = {"short": [], "long": []}
@@ -227,11 +228,6 @@ def _measure_journal(folder: Path, events: int, appends: int) -> dict[str, float
         "append_long_ms": round(1000 * median(spans["long"]), 3),
         "events": events,
     }
-
-
-def _made(state: Path, events: int) -> Path:
-    """Write an invented run of so many events, and return its folder."""
-    return made_run(state, events=events).folder
 
 
 def _reading(folder: Path) -> tuple[float, float]:

@@ -42,11 +42,11 @@ from agents.roles.judge import shared_part
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from benchmarks.figures import percentile, print_figures, print_spans
-from benchmarks.long_session import CODE, write_session
 from benchmarks.rehearsed import CallerClock, Served, clocked_gateway
+from benchmarks.stop_gate import CODE, write_session
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.facts.session import facts_of
 from orchestrator.gates.power_steering.judging import SessionLook, judge_all
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
 from state.roles import Role

@@ -29,7 +29,7 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.detection import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
 from orchestrator.run.places.set_up import remove_scratch_worktrees

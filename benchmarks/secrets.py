@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import ROOT, print_figures
 from benchmarks.rehearsed import SQ, Callers, agreeing, calls, commit, git, reports, request_for
 from state.journal.events import MessageReceived
 from state.journal.store import Journal
@@ -31,7 +31,6 @@ from state.records.calls import Message, MessageKind
 from state.redaction.known import Known, in_json
 from state.redaction.redactor import redactor, tokens_in
 
-ROOT = Path(__file__).parent.parent
 _EVENTS, _ROUNDS, _SIZE = 10_000, 10, 2_000
 _PIECE = 200_000  # bytes of a history that are looked at together
 _MOST = 1.2

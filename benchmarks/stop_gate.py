@@ -15,28 +15,29 @@ The sides take turns, and the medians are reported. The last line is JSON.
 
 import json
 import os
-import ssl
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from itertools import islice
 from pathlib import Path
 from statistics import median
-from threading import Thread
+from typing import Any
 
 import click
+import trustme
 
 from agents.access import OURS, QUIET
 from agents.gateway import wire
 from agents.gateway.position import Due
 from agents.gateway.script import ScriptReply, ScriptUsage
 from agents.session.claude_code import find_cli
-from benchmarks.figures import print_figures, print_spans
-from benchmarks.long_session import SESSION, write_session
+from benchmarks.figures import print_figures, print_spans, served
 
 PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
@@ -83,12 +84,11 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
     print(f"a transcript of {size:.1f} MB, {times} processes of each kind")
     spans = {**found, f"judge, model of {model_s:g} s": slow}
     print_spans({name: [1000 * one.seconds for one in ones] for name, ones in spans.items()})
-    ratios = {"ordinary_ratio": ratio, "judge_ratio": _ratio(found, "judge", "claude -p")}
-    if "judge, TLS" in found:
-        ratios["judge_tls_ratio"] = _ratio(found, "judge, TLS", "claude -p, TLS")
     print_figures(
         {
-            **ratios,
+            "ordinary_ratio": ratio,
+            "judge_ratio": _ratio(found, "judge", "claude -p"),
+            "judge_tls_ratio": _ratio(found, "judge, TLS", "claude -p, TLS"),
             "ordinary_ms": round(1000 * _middle(found["ordinary stop"]), 1),
             "judge_ms": round(1000 * _middle(found["judge"]), 1),
             "judge_slow_model_s": round(_middle(slow), 2),
@@ -132,26 +132,12 @@ def _judged(
 
 
 def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
-    """Measure the same over TLS, with a certificate that both trust. Empty without openssl."""
+    """Measure the same over TLS, with a certificate that both trust."""
     certificate, key = folder / "own.pem", folder / "own.key"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-days",
-        "1",
-    ]
-    command += ["-subj", "/CN=benchmark", "-addext", "subjectAltName=IP:127.0.0.1"]
-    try:
-        made = [*command, "-keyout", str(key), "-out", str(certificate)]
-        subprocess.run(made, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        return {}
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(str(certificate))
+    issued.private_key_and_cert_chain_pem.write_to_path(str(key))
     with _serving(tls=(certificate, key)) as address:
         trust = {"SSL_CERT_FILE": str(certificate), "NODE_EXTRA_CA_CERTS": str(certificate)}
         return _judged(folder, times, {"ANTHROPIC_BASE_URL": address, **trust}, ", TLS")
@@ -247,17 +233,87 @@ def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Ite
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
-        server.daemon_threads = True
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*tls)
-            server.socket = context.wrap_socket(
-                server.socket, server_side=True, do_handshake_on_connect=False
-            )
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with served(Answering, tls) as address:
+        yield address
+
+
+# --- a long transcript ------------------------------------------------------------------------------------
+
+CODE = "    value = compute(previous, current)  # the next one follows from both\n"
+SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
+_MESSAGE = {"id": "msg_bench", "type": "message", "role": "assistant", "model": "claude-opus-5-5"}
+_TOOLS = [{"name": name, "description": "x" * 2_000} for name in ("TaskCreate", "TaskUpdate", "TodoWrite")]
+
+
+def write_session(path: Path, entries: int, *, tasks: int = 0) -> None:
+    """Write this many entries of some 700 bytes, and evenly between them those of so many closed tasks."""
+    every = max(1, entries // (tasks + 1))
+    with path.open("w", encoding="utf-8") as file:
+        for number, entry in enumerate(islice(_entries(), entries)):
+            more = _task(number // every + 1) if tasks and number % every == 0 else ()
+            file.writelines(f"{json.dumps(one, separators=(',', ':'))}\n" for one in (*more, entry))
+
+
+def _entries() -> Iterator[dict[str, Any]]:
+    """A session as Claude Code writes it: a prompt, then steps of words, a call, its result, and so on."""
+    yield _entry("user", {"role": "user", "content": "Build the reports, module by module, and test them."})
+    number = 0
+    while True:
+        for tool, given, output in _steps(number):
+            yield _said({"type": "text", "text": f"Step {number}: I go on with the module that is next."})
+            yield from _called(f"toolu_{number:024}", tool, given, output, {"stdout": output[:1000]})
+            yield {"type": "tools-used", "tools": [tool], "sessionId": SESSION}
+            number += 1
+
+
+def _steps(number: int) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Five calls in a row: writing, reading, editing and testing a module, and the list of what is done."""
+    path = f"/project/reports/module_{number}.py"
+    yield "Write", {"file_path": path, "content": CODE * 12}, f"File created successfully at: {path}"
+    yield "Read", {"file_path": path}, "".join(f"{line}\t{CODE}" for line in range(1, 15))
+    edit = {"old_string": CODE * 4, "new_string": CODE * 5, "replace_all": False}
+    yield "Edit", {"file_path": path, **edit}, f"The file {path} has been updated."
+    command = f"cd /project && python -m pytest -q tests/test_module_{number}.py 2>&1 | tail -20"
+    output = "." * 600 + f"\n{number} passed in 0.41s"
+    yield "Bash", {"command": command, "description": "Test it"}, output
+    todos = [
+        {"content": f"Module {each}", "status": "completed", "activeForm": f"Writing module {each}"}
+        for each in range(max(0, number - 4), number + 4)
+    ]
+    yield "TodoWrite", {"todos": todos}, "Todos have been modified successfully."
+
+
+def _task(number: int) -> Iterator[dict[str, Any]]:
+    """The entries of a task that is made and done, and the request that Claude Code keeps beside it."""
+    yield {"type": "api-request-shape", "sessionId": SESSION, "shape": {"tools": _TOOLS}}
+    title = {"subject": f"Task {number}"}
+    made = {"task": {"id": str(number), "description": "d", **title}}
+    yield from _called(f"create{number}", "TaskCreate", title, f"Task #{number} created", made)
+    done = {"taskId": str(number), "status": "completed"}
+    yield from _called(
+        f"update{number}", "TaskUpdate", done, f"Updated task #{number} status", {"success": True}
+    )
+
+
+def _called(
+    id_: str, tool: str, given: dict[str, Any], output: str, data: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    yield _said({"type": "tool_use", "id": id_, "name": tool, "input": given})
+    result = {"type": "tool_result", "tool_use_id": id_, "content": output}
+    yield _entry("user", {"role": "user", "content": [result]}, toolUseResult=data)
+
+
+def _said(block: dict[str, Any]) -> dict[str, Any]:
+    return _entry("assistant", {**_MESSAGE, "content": [block], "stop_reason": "tool_use"}, madeBy="model")
+
+
+def _entry(kind: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
+    return {
+        "parentUuid": str(uuid.uuid4()), "isSidechain": False, "type": kind, "message": message,
+        "uuid": str(uuid.uuid4()), "timestamp": "2026-11-21T11:50:53.296Z", "userType": "external",
+        "entrypoint": "cli", "cwd": "/project", "sessionId": SESSION, "version": "2.1.329",
+        "gitBranch": "main", **more,
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchmarks.figures import percentile
-from benchmarks.watching import RATES, ROOT, MadeRun, dash, made_run, write_report, writer
+from benchmarks.figures import ROOT, of_tests, percentile
+from benchmarks.watching import RATES, MadeRun, dash, made_run, write_report, writer
 from state.journal.events import ActionRefused, CallStarted, QuestionsAsked, TaskReopened
 from state.journal.store import Journal
 from state.records.questions import Question, QuestionOption
@@ -223,11 +223,8 @@ _STRAY = """() => [...document.querySelectorAll(
 
 def hostile_texts_acting(chromium: "Browser", state: Path, count: int) -> int:
     """How many things happened that only a text can have caused: dialogs, violations, requests, elements."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from language.hostile_texts import hostile_texts  # type: ignore[import-not-found]
-
     run = made_run(state)
-    _tell(run, hostile_texts(count))
+    _tell(run, of_tests("language.hostile_texts").hostile_texts(count))
     report = state / "hostile.html"
     write_report(run, report)
     acted: list[str] = []

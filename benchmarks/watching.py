@@ -17,17 +17,17 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.figures import percentile, print_figures
+import psutil  # type: ignore[import-untyped]
+
+from benchmarks.figures import ROOT, of_tests, percentile, print_figures
 from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
 from state.journal.store import Journal
 from state.records.calls import Message, MessageKind
 
-ROOT = Path(__file__).resolve().parents[1]
 MAKER = ROOT / "tests" / "language" / "large_runs.py"
 SQ = (sys.executable, "-m", "orchestrator.cli")
 RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
@@ -37,8 +37,7 @@ _KEYS = "jjjkkk123456" * 6
 _BATCH = 200
 _PROBE_EACH = 20  # of the events of a batch, the others are messages
 
-sys.path.insert(0, str(ROOT / "tests"))
-_terminals: Any = import_module("language.terminal")
+_terminals = of_tests("language.terminal")
 
 
 # --- invented runs and the processes around them ------------------------------------------------------------
@@ -190,9 +189,9 @@ def _share(terminal: Any, seconds: float) -> float:  # noqa: ANN401
 
 
 def _used_s(terminal: Any) -> float:  # noqa: ANN401
-    """Return the seconds of a processor that the program has used, from Linux's accounts."""
-    fields = Path(f"/proc/{terminal.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the seconds of a processor that the program has used."""
+    used = psutil.Process(terminal.process.pid).cpu_times()
+    return float(used.user + used.system)
 
 
 def first_frame(state: Path) -> tuple[float, float]:

@@ -39,6 +39,11 @@ def _environment() -> "Environment":
     return environment
 
 
+def load() -> None:
+    """Load the template engine, which the first prompt would wait for."""
+    _environment()
+
+
 def plain(name: str) -> str:
     """A prompt without variables, `NAME.md`, for a hook, which has no time for a template engine.
 

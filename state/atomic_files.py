@@ -102,10 +102,10 @@ def read_json(path: Path) -> dict[str, object] | None:
     return value
 
 
-def write_json(path: Path, value: Mapping[str, object], *, sync: bool = True, verify: bool = True) -> None:
+def write_json(path: Path, value: Mapping[str, object], *, sync: bool = True) -> None:
     """Replace a JSON file by this object, under its lock. Errors: of `locked`, `encoded`, `replace_file`."""
     with locked(path, sync=sync):
-        replace_file(path, encoded(value), sync=sync, verify=verify)
+        replace_file(path, encoded(value), sync=sync)
 
 
 def encoded(value: Mapping[str, object]) -> bytes:

@@ -1,6 +1,8 @@
-r"""Characters that steer a terminal, change the reading direction, or are invisible, and escapes for them.
+"""Characters that steer a terminal, turn the reading direction, or are invisible, and signs that act.
 
-Models, repositories and programs choose many of the words that sq shows and sends on.
+Models, repositories and programs choose many of the words that sq shows and sends on. Titles and the messages
+of commits have no code spans, and a hosting service acts on names after `@`, numbers after `#` or `GH-`,
+addresses, and commits named by repository (GitHub, "Autolinked references").
 """
 
 import re
@@ -31,3 +33,16 @@ def _escaped(found: re.Match[str]) -> str:
     if code < _ONE_BYTE:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < _TWO_BYTES else f"\\U{code:08x}"
+
+
+_ACTING = re.compile(
+    r"[@#!](?=[A-Za-z0-9_-])|(?<=[Gg][Hh])-(?=\d)|(?<=:)//(?=\S)|(?<=[Ww]{3})\.(?=\S)|\[(?=skip|no |ci )",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(r"^[\s*_>`~#-]+")
+
+
+def inert(text: str) -> str:
+    """Return a text as one line in which no sign acts: a space follows each sign that would."""
+    line = " ".join(visible(text.replace("\n", " ").replace("\t", " ")).split())
+    return _ACTING.sub(lambda found: f"{found.group()} ", _TRAILER.sub("", line))

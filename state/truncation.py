@@ -1,7 +1,7 @@
 """Model output prepared for quoting: cut at a boundary, without markup, and the claims in it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -116,14 +116,14 @@ def limit_response(text: str) -> str:
     return text[:MAX_RESPONSE_LENGTH]
 
 
-def completion_claims(texts: Iterable[str], max_length: int = MAX_FEEDBACK_LENGTH) -> tuple[str, ...]:
+def completion_claims(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the sentences that claim completion or passing, in order, each once, as `feedback` (seed 001).
 
     Denials, conditions, plans and questions ("not complete yet", "once all tests pass", "will be done") and
     text in fenced code are not claims.
     """
     found = {
-        feedback(sentence, max_length).text: None
+        feedback(sentence).text: None
         for text in texts
         for sentence in _SENTENCE_END.split(_FENCED.sub("\n", text))
         if _is_claim(sentence.strip())
@@ -151,7 +151,8 @@ def _is_claim(sentence: str) -> bool:
         return False
     if _BARE_CLAIM.fullmatch(sentence):
         return True
-    return any(_claims(clause) for clause in _clauses(sentence))
+    # By its parts, so that "not" in one does not deny a claim of another.
+    return any(_claims(clause) for clause in _CLAUSE_END.split(sentence) if clause)
 
 
 def _claims(clause: str) -> bool:
@@ -160,8 +161,3 @@ def _claims(clause: str) -> bool:
         not _NO_CLAIM_AFTER.search(clause, 0, match.end()) and not _NO_CLAIM_BEFORE.match(clause, match.end())
         for match in _CLAIM.finditer(clause)
     )
-
-
-def _clauses(sentence: str) -> Iterator[str]:
-    """Yield the sentence's parts, so that "not" in one does not deny a claim of another."""
-    yield from (part for part in _CLAUSE_END.split(sentence) if part)

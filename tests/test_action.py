@@ -276,7 +276,7 @@ def test_a_run_at_its_limit_goes_on_in_a_later_job_from_the_cache(
 ) -> None:
     steps = [signals("iteration_done", done="a line", test_status="", next_step="the next", blockers=[])]
     work = [one for n in range(3) for one in (writes("notes.txt", f"line {n}\n"), *steps)]
-    callers = whole_run(**{"worker/notes/1": [*work, completes()]})
+    callers = whole_run(worker=[*work, completes()])
     priced = {"usage": {"input_tokens": 10_000, "output_tokens": 1_000}}
     done = job("issues", labelled(), callers, more=priced, budget="0.12")
     assert (done.outputs["outcome"], done.outputs["exit-code"]) == ("limit", "4"), done.log
@@ -322,7 +322,7 @@ def test_settings_and_instructions_come_from_the_base_and_not_from_the_pull_requ
         kind="spec-mismatch",
     )
     rules_on_it = {"reviewer/notes/1": [rules("won't fix", found)]}
-    done = job("issues", labelled(), whole_run(**{"worker/notes/1": changes}, **rules_on_it))
+    done = job("issues", labelled(), whole_run(worker=changes, **rules_on_it))
     assert "CLAUDE.md" in done.summary, done.log
     assert len(service.pulls) == 1, done.log
     number = next(iter(service.pulls))

@@ -9,140 +9,18 @@ from pathlib import Path
 
 import pytest
 import yaml
+from language.tables import table
 from scratch_copy import Scratch, places
 
-SCOUT = '''"""The Scout: looks around before the others begin. It only reads."""
-
-from pathlib import Path
-
-import prompts
-from agents.caller import Caller
-from agents.backend import Platform
-from agents.session.exchange import SessionSpec
-from agents.session.tools import SIGNALS
-from state.roles import Role
-
-
-def scout_session(platform: Platform, *, workspace: Path, session_id: str) -> SessionSpec:
-    """Return a session that reports the lie of the land."""
-    return platform.session(
-        Caller(role=Role.SCOUT, task="land", attempt=1),
-        workspace=workspace,
-        system=prompts.render("scout_system"),
-        signals=SIGNALS[Role.SCOUT],
-        session_id=session_id,
-        resume=False,
-        cost_before_usd=0.0,
-    )
-'''
-TRY_SCOUT = """
-import json, sys
-from datetime import UTC, datetime
-from pathlib import Path
-from agents.access import KeyConnection
-from agents.api_key import ApiKey
-from agents.make import make_platform
-from agents.process.sandbox.policy import no_boundary
-from agents.process.tree import Containment
-from agents.roles.scout import scout_session
-from orchestrator.views.run.story import lines_of
-from state.journal.events import CallStarted
-from state.journal.events import Stored
-from state.journal.view import RunView
-from state.roles import Role
-from state.settings.presets import usual_settings
-
-connection = KeyConnection(key=ApiKey(key="k"), config_dir=Path.cwd())
-platform = make_platform(connection, cli=Path("/bin/true"), run_folder=Path.cwd(), environ={}, hidden=(),
-                         containment=Containment.SUPERVISOR, settings=usual_settings(), boundary=no_boundary({}))
-spec = scout_session(platform, workspace=Path.cwd(), session_id="s")
-call = CallStarted(call_id="c", role=Role.SCOUT, task_id="land", attempt=1, iteration=1, session_id="s",
-                   model="haiku", prompt="")
-print(json.dumps({
-    "model": spec.model.alias, "system": spec.system, "signals": [tool.name for tool in spec.signals],
-    "reads": spec.policy.judge("Read", {"file_path": "a"}), "writes": spec.policy.judge("Write", {}),
-    "lines": lines_of(RunView(), Stored(1, datetime.now(UTC), call)),
-}))
-"""
-TRY_EVENT = """
-import json
-from datetime import UTC, datetime
-from pathlib import Path
-from orchestrator.views.run.story import lines_of
-from state.journal.events import PlanAccepted, TaskPraised
-from state.journal.fold.fold import fold
-from state.journal.store import Journal
-from state.records.plan import Task
-
-with Journal(Path.cwd()) as journal:
-    journal.append(PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=()))
-    journal.append(TaskPraised(task_id="a", words="well done"))
-with Journal(Path.cwd()) as journal:
-    stored = journal.read()
-view = fold(stored)
-print(json.dumps({"view": view.tasks["a"].praise, "lines": lines_of(view, stored[-1])}))
-"""
-WORDS = """        case e.TaskPraised():
-            return Words(kind="praise", subject=task, text=f"praised: {event.words}")
-"""
-MANNERS = '''"""The gate of good manners: the notes say thanks."""
-
-from pathlib import Path
-
-from state.verdicts import GateResult, Verdict
-
-
-def manners_gate(folder: Path) -> GateResult:
-    """Return whether the notes in this worktree say thanks."""
-    if "thanks" in (folder / "notes.txt").read_text("utf-8"):
-        return GateResult(gate="manners", verdict=Verdict.ALLOW, reason="they say thanks")
-    return GateResult(gate="manners", verdict=Verdict.BLOCK, reason="The notes have to say thanks.")
-'''
-NAPKIN = '''"""Napkins: a session does not stop while the project has a napkin."""
-
-from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
-
-
-def applies(stop: Stop) -> bool:
-    """Whether there is a napkin."""
-    return (stop.project / "napkin").exists()
-
-
-def check(stop: Stop) -> StepResult:
-    """Hold the session while there is a napkin."""
-    return StepResult(blocks=True, reason="Put the napkin away.") if applies(stop) else ALLOWED
-'''
-SPUD = """spud:
-  setup: field
-  called: [{programs: [spud]}]
-  found: [{files: ["*_bed.txt"], command: spud}]
-  printed: {numbers: ['^dug (?P<total>\\d+), rotten (?P<failed>\\d+)$']}
-  select: {files: ["{path}"]}
-  tests: [{globs: ["*_bed.txt"]}]
-"""
+SCOUT = table(__file__, "scout")
+TRY_SCOUT = table(__file__, "try_scout")
+TRY_EVENT = table(__file__, "try_event")
+WORDS = table(__file__, "words")
+MANNERS = table(__file__, "manners")
+NAPKIN = table(__file__, "napkin")
+SPUD = table(__file__, "spud")
 SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetch\n"
-TRY_SPUD = """
-import json
-from pathlib import Path
-from orchestrator.project.detection.detect import detect
-from orchestrator.project.readiness.plan import plan_of
-from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.selection import only_these
-from orchestrator.project.runners.suite import suite_of
-
-here = Path.cwd()
-(here / "a_bed.txt").touch()
-(here / "spud.lock").touch()
-(here / "spade").touch()
-(here / "spade").chmod(0o755)
-suite = suite_of("spud", here)
-counted = count(suite, "dug 3, rotten 1", 1, here)
-print(json.dumps({
-    "found": [one.command for one in detect(here)], "only": only_these(suite, ["a_bed.txt"]),
-    "set up": [step.command for step in plan_of(here, environ={"PATH": str(here)}).steps],
-    "counted": [counted.passed, counted.failed],
-}))
-"""
+TRY_SPUD = table(__file__, "try_spud")
 
 
 @pytest.fixture
@@ -203,7 +81,7 @@ def add_flag(scratch: Scratch) -> None:
     scratch.insert(
         "state/settings/records.py",
         before="    merge: Annotated[",
-        text='    careful: Annotated[bool, SetBy("careful", "look twice")] = False\n',
+        text='    careful: Annotated[bool, SetBy("look twice")] = False\n',
     )
     scratch.insert("orchestrator/cli/runs/run.py", before='    max_parallel="N",\n', text='    careful="",\n')
 

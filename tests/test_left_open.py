@@ -5,62 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from language.tables import table
 
 TESTS = Path(__file__).parent
-LEAKY = """
-import socket, sqlite3, subprocess, threading, pytest
-kept = []
-
-def test_connection(tmp_path):
-    kept.append(sqlite3.connect(tmp_path / "kept.db"))
-
-def test_connection_that_nothing_refers_to(tmp_path):
-    sqlite3.connect(tmp_path / "forgotten.db")
-
-def test_connection_of_a_thread(tmp_path):
-    thread = threading.Thread(target=lambda: kept.append(sqlite3.connect(tmp_path / "thread.db")))
-    thread.start(); thread.join()
-
-def test_file(tmp_path):
-    kept.append((tmp_path / "kept.txt").open("w"))
-
-def test_socket():
-    kept.append(socket.socket())
-
-def test_process():
-    kept.append(subprocess.Popen(["sleep", "60"]))
-
-@pytest.fixture
-def server(tmp_path):
-    kept.append((tmp_path / "fixture.txt").open("w"))
-    yield
-    (tmp_path / "late.txt").touch()
-
-def test_fixture(server):
-    pass
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory):
-    with (tmp_path_factory.mktemp("wide") / "wide.txt").open("w") as file, sqlite3.connect(":memory:") as db:
-        yield file
-    db.close()
-
-def test_with_a_wide_fixture(wide):
-    wide.write("x")
-
-def test_another_with_it(wide):
-    wide.write("y")
-
-def test_clean(tmp_path):
-    connection = sqlite3.connect(tmp_path / "closed.db")
-    connection.close()
-    subprocess.run(["true"], check=True)
-
-def teardown_module():
-    for one in kept:
-        if isinstance(one, subprocess.Popen):
-            one.kill(); one.wait()
-"""
+LEAKY = table(__file__, "leaky")
 
 
 @pytest.mark.late

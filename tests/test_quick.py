@@ -6,54 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from language.tables import table
 
 ROOT = Path(__file__).parents[1]
-TESTS = """
-import subprocess, sys, time
-import hypothesis, pytest
-from hypothesis import strategies
-
-def test_alone():
-    assert True
-
-def test_wrong():
-    assert False
-
-def test_with_a_process():
-    subprocess.run([sys.executable, "-c", ""], check=True)
-
-@pytest.fixture(scope="module")
-def made():
-    subprocess.run([sys.executable, "-c", ""], check=True)
-
-def test_with_a_shared_process(made):
-    pass
-
-def test_with_another_use_of_it(made):
-    pass
-
-def test_that_catches_it():
-    try:
-        subprocess.run([sys.executable, "-c", ""], check=True)
-    except RuntimeError:
-        pass
-    assert False
-
-def test_long():
-    end = time.process_time() + 0.7
-    while time.process_time() < end:
-        pass
-
-asked = []
-
-@hypothesis.settings(max_examples=300)
-@hypothesis.given(strategies.integers())
-def test_a_property(number):
-    asked.append(number)
-
-def test_few_examples():
-    assert 0 < len(asked) <= 10
-"""
+TESTS = table(__file__, "tests")
 
 
 @pytest.mark.late

@@ -23,7 +23,7 @@ from agents.session.tools import (
 from state.journal.events.calls import CallView
 from state.records.questions import Question
 from state.roles import Role
-from state.settings.retry_limits import RETRY_LIMITS
+from state.settings.presets import RETRY_LIMITS
 
 _STUCK_PREFIX = "TASK_STUCK:"
 _LONGEST_QUESTION = 2_000  # characters

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
 from typing import TYPE_CHECKING
@@ -109,18 +110,21 @@ def environment_of(workspace: Path, given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def taking(early: EarlyProcess, options: "ClaudeAgentOptions") -> "Transport":
-    """Return the SDK's own transport to a process, which takes the early one if its command is the same."""
-    from dataclasses import replace
+def taking(early: EarlyProcess, options: "ClaudeAgentOptions") -> "Transport | None":
+    """Return the SDK's own transport to a process, which takes the early one if its command is the same.
 
-    from claude_agent_sdk._internal._task_compat import spawn_detached
-    from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
+    None: this SDK is built in another way, and starts its own.
+    """
+    try:
+        from claude_agent_sdk._internal._task_compat import spawn_detached
+        from claude_agent_sdk._internal.transport.subprocess_cli import SubprocessCLITransport
+    except ImportError:
+        return None
 
     class Taking(SubprocessCLITransport):
         async def connect(self) -> None:
             process = early.process
             if self._build_command() == early.command and process.stdin and process.stdout and process.stderr:
-                early.is_taken = True
                 self._process = process
                 self._stdin_stream = TextSendStream(process.stdin)
                 self._stdout_stream = TextReceiveStream(process.stdout)
@@ -128,6 +132,7 @@ def taking(early: EarlyProcess, options: "ClaudeAgentOptions") -> "Transport":
                 self._stderr_task = spawn_detached(self._handle_stderr())
                 self._ready = True
             await super().connect()  # starts nothing if there is a process
+            early.is_taken = self._process is process
 
     async def no_prompts() -> AsyncIterator[dict[str, object]]:
         return

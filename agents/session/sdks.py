@@ -62,7 +62,7 @@ def import_sdks(*packages: str) -> None:
     for package in packages or _PURPOSES:
         module = package.replace("-", "_")
         try:
-            with nothing_collected():
+            with _made_quickly():
                 importlib.import_module(module)
             _IMPORTED.add(package)
         except Exception as error:
@@ -76,13 +76,17 @@ def is_imported(package: str) -> bool:
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
-    """Let Python collect no garbage meanwhile, and pass over what was made: imports leave none."""
-    was_on = gc.isenabled()
+def _made_quickly() -> Iterator[None]:
+    """Collect no garbage meanwhile, because imports leave none, and build no model before it is used."""
+    from pydantic import BaseModel
+
+    was_on, config = gc.isenabled(), BaseModel.model_config
     gc.disable()
+    BaseModel.model_config = {**config, "defer_build": True}
     try:
         yield
     finally:
+        BaseModel.model_config = config
         if was_on:
             gc.freeze()
             gc.enable()

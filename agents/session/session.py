@@ -12,7 +12,6 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -142,8 +141,9 @@ class _Actor:
             from claude_agent_sdk import ClaudeSDKClient
 
             options = self._callbacks.options(launcher, stderr=self._words.hear, environment=environment)
-            open_transport = partial(taking, early) if early else self.spec.start.transport
-            client = ClaudeSDKClient(options, open_transport(options) if open_transport else None)
+            own = self.spec.start.transport
+            transport = own(options) if own else taking(early, options) if early else None
+            client = ClaudeSDKClient(options, transport)
             await self._serve_by(client, task_status)
 
     async def _serve_by(self, client: "ClaudeSDKClient", task_status: anyio.abc.TaskStatus[None]) -> None:

@@ -43,7 +43,7 @@ def show(run: str | None, state_dir: Path | None, as_json: bool) -> int:
 
 
 def _show_run(name: str, state_dir: Path | None, *, as_json: bool) -> int:
-    from orchestrator.views.run.held_settings import held_lines, held_settings
+    from orchestrator.views.report.making import held_lines, held_settings
     from state.journal.store import JournalReader
 
     folder = options.run_folder_of(name, state_dir)

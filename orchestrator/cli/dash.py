@@ -82,7 +82,7 @@ def command(
         return 0
     if state_dir or control:
         raise click.UsageError("--fleet shows the runs of other hosts: leave --state-dir and --control out")
-    from orchestrator.cli.fleet.followed import followed_runs
+    from orchestrator.cli.fleet.control import followed_runs
 
     with followed_runs() as folder:
         _show(folder, run, "", place, open_=open_, control=False)
@@ -124,9 +124,9 @@ async def _serve(
     import anyio
 
     from agents.concurrency import task_group
-    from orchestrator.views.page.control import Control
     from orchestrator.views.page.runs import runs_of
     from orchestrator.views.page.serving import serve
+    from orchestrator.views.page.sessions import Control
     from orchestrator.views.page.site import Site
 
     until = anyio.Event()
@@ -152,8 +152,7 @@ async def _report(folder: Path) -> str:
 
 
 async def _made_report(folder: Path) -> str:
-    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
-    from orchestrator.views.report.rendering import Format, rendered
+    from orchestrator.views.report.rendering import Format, read_for_report, rendered
 
     return rendered(await read_for_report(folder), Format.HTML, version=sq_version())

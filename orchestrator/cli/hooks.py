@@ -6,27 +6,37 @@
 import os
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import click
 
 from orchestrator.cli import options
-from orchestrator.gates.stop_gate.install.files import Scope
+from orchestrator.gates.stop_gate.install import (
+    HookState,
+    Removal,
+    Scope,
+    command_for,
+    memory_folder,
+    notes_of,
+    settings_files,
+    standings,
+    warnings_of,
+)
+from orchestrator.gates.stop_gate.install import install as install_into
+from orchestrator.gates.stop_gate.install import uninstall as uninstall_from
+from orchestrator.gates.stop_gate.plugin import FOLDER
+from orchestrator.gates.stop_gate.settings_text import this_sq
 from orchestrator.views.screen import say, say_all, say_json
+from state.errors import UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
-
-    from orchestrator.gates.stop_gate.install.status import HookState
-
-    F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NOT_INSTALLED = "the stop gate is not installed"
 
 
-def _scope_option(help_text: str, default: Scope | None = Scope.USER) -> "Callable[[F], F]":
+def _scope_option(help_text: str, default: Scope | None = Scope.USER) -> Callable[[F], F]:
     choice = click.Choice([str(scope) for scope in Scope])
     return click.option("--scope", type=choice, default=default and str(default), help=help_text)
 
@@ -48,10 +58,6 @@ def install(scope: str, power_steering: bool) -> int:
 
     If it is already installed, this brings it up to date.
     """
-    from orchestrator.gates.stop_gate.install.files import install as install_into
-    from orchestrator.gates.stop_gate.install.files import memory_folder
-    from orchestrator.gates.stop_gate.install.status import command_for, standings
-
     where, file = _file(scope)
     words = command_for(where, _sq(), power_steering=power_steering)
     changed = install_into(file, words, memory=memory_folder())
@@ -71,10 +77,6 @@ def uninstall(scope: str) -> int:
 
     If the settings were not edited since, they are restored to the byte. Otherwise all else in them stays.
     """
-    from orchestrator.gates.stop_gate.install.files import Removal, memory_folder
-    from orchestrator.gates.stop_gate.install.files import uninstall as uninstall_from
-    from orchestrator.gates.stop_gate.install.status import standings
-
     _, file = _file(scope)
     done = uninstall_from(file, memory=memory_folder())
     if done is Removal.NOT_THERE:
@@ -99,8 +101,6 @@ def status(scope: str | None, as_json: bool) -> int:
 
     The exit code is always 0.
     """
-    from orchestrator.gates.stop_gate.install.status import notes_of, standings, warnings_of
-
     found = standings(os.environ, options.repository_here(), _sq())
     notes = list(notes_of(found))
     shown = [one for one in found if scope in {None, one.scope}]
@@ -120,8 +120,6 @@ def plugin() -> int:
 
     How to use it is written to stderr.
     """
-    from orchestrator.gates.stop_gate.plugin import FOLDER
-
     say(str(FOLDER))
     say(f"one session: claude --plugin-dir {shlex.quote(str(FOLDER))}", error=True)
     say('the Agent SDK: plugins=[{"type": "local", "path": FOLDER}]', error=True)
@@ -129,8 +127,6 @@ def plugin() -> int:
 
 
 def _sq() -> list[str]:
-    from orchestrator.gates.stop_gate.install.settings import this_sq
-
     return this_sq(sys.argv[0], sys.executable)
 
 
@@ -140,9 +136,6 @@ def _file(scope: str) -> tuple[Scope, Path]:
     Raises:
         UsageError: the scope needs a repository, and there is none around this folder.
     """
-    from orchestrator.gates.stop_gate.install.files import settings_files
-    from state.errors import UsageError
-
     where = Scope(scope)
     file = settings_files(os.environ, options.repository_here()).get(where)
     if file is None:
@@ -152,7 +145,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     return where, file
 
 
-def _standing_text(one: "HookState") -> str:
+def _standing_text(one: HookState) -> str:
     if one.file is None:
         return "not in a repository"
     if one.problem:
@@ -165,9 +158,7 @@ def _standing_text(one: "HookState") -> str:
     return f"installed in {one.file}, {told}, at most {one.timeout_s} s a stop: {one.command}"
 
 
-def _warn(found: "Sequence[HookState]") -> None:
-    from orchestrator.gates.stop_gate.install.status import warnings_of
-
+def _warn(found: Sequence[HookState]) -> None:
     for warning in warnings_of(found):
         say(f"warning: {warning}", error=True)
 

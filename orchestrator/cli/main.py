@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 # name → (module, the line that `sq --help` shows). The command in it is `command`, or named after a colon
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
-    "check": ("before.check", "Read a spec for faults before it is built, and answer its questions."),
-    "plan": ("before.plans", "Print the plan of a run, as a file that can be edited and built."),
-    "approve": ("before.plans:approve", "Approve the plan of a run that waits for it."),
-    "demo": ("runs.demo", "Show a rehearsed run on a small repository. The model is a script."),
+    "check": ("check", "Read a spec for faults before it is built, and answer its questions."),
+    "plan": ("talk:plan", "Print the plan of a run, as a file that can be edited and built."),
+    "approve": ("talk:approve", "Approve the plan of a run that waits for it."),
+    "demo": ("runs.run:demo", "Show a rehearsed run on a small repository. The model is a script."),
     "resume": ("runs.run:resume", "Go on with a run that was interrupted or killed."),
     "answer": ("talk:answer", "Answer a question that a run left to a person."),
     "say": ("talk:say_word", "Add a word to the next prompt of a run or a task."),
@@ -31,15 +31,15 @@ COMMANDS = {
     "continue": ("talk:go_on", "Let a paused run go on."),
     "status": ("status", "Show the runs of this repository, or one run."),
     "watch": ("watch", "Follow a run on the whole screen."),
-    "logs": ("logs", "Show everything that happened in a run."),
+    "logs": ("status:logs", "Show everything that happened in a run."),
     "dash": ("dash", "Follow the runs of this repository in a browser."),
-    "decisions": ("logs:decisions", "Show the questions of a run and their answers."),
+    "decisions": ("status:decisions", "Show the questions of a run and their answers."),
     "report": ("report", "Write the report of a run: a file to open, or a format for a CI."),
     "pr": ("pulls.commands:pr", "Hand the work of a run over as a pull request."),
     "follow": ("pulls.commands:follow", "Work on what the review of a pull request asks for."),
     "fleet": ("fleet.command", "Submit runs to many hosts, and work on them."),
     "gate": ("gate.command", "Check sessions of Claude Code: are they done, as they say?"),
-    "promise": ("promise.command", "Promise checks that have to pass before a session may stop."),
+    "promise": ("promise", "Promise checks that have to pass before a session may stop."),
     "hooks": ("hooks", "Install the stop gate into Claude Code, and take it out."),
     "hook": ("hooks:hook", "Answer a hook of Claude Code (`sq hooks install` sets it up)."),
     "clean": ("clean.command", "Remove worktrees, branches and state of runs that are over."),
@@ -137,8 +137,7 @@ def completion(ctx: click.Context, shell: str) -> int:
 
 def _say_error(error: SqError) -> None:
     """Print an error, without the secrets of the environment and of git's remotes here."""
-    from state.redaction.places import known_in_git
-    from state.redaction.redactor import redactor
+    from state.redaction.redactor import known_in_git, redactor
 
     say(f"sq: {redactor(os.environ, known_in_git(Path.cwd()))(str(error))}", error=True)
 

@@ -59,6 +59,17 @@ def duration(_ctx: click.Context, _parameter: click.Parameter, given: str | None
     return float(number) * _UNITS[unit]
 
 
+rehearse = click.option(
+    "--rehearse",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Play this scenario instead of asking a model. Claude Code itself is real.",
+)
+spec = click.option(
+    "--spec",
+    type=click.Path(allow_dash=True),
+    required=True,
+    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
+)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

@@ -10,7 +10,7 @@ from orchestrator.cli import options
 from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
-    from orchestrator.telemetry.live import Collector
+    from orchestrator.telemetry.export import Exporter
     from orchestrator.telemetry.span_tracker import Span
     from state.journal.store import JournalReader
 
@@ -42,13 +42,13 @@ def command(run: str | None, state_dir: Path | None, follow: bool) -> int:
         collector.stop()
 
 
-def _collector() -> "tuple[Collector, str]":
+def _collector() -> "tuple[Exporter, str]":
     """Return the collector of the settings here, and its address.
 
     Raises:
         UsageError: none is configured, or its extra or headers are missing.
     """
-    from orchestrator.cli.runs.addresses import check_addresses
+    from orchestrator.cli.runs.notes import check_addresses
     from orchestrator.cli.version import sq_version
     from orchestrator.telemetry.live import collector_of
     from state.errors import UsageError
@@ -65,7 +65,7 @@ def _collector() -> "tuple[Collector, str]":
     return collector_of(telemetry, os.environ, sq_version()), telemetry.traces_url
 
 
-def _send(spans: "list[Span]", collector: "Collector", address: str) -> int:
+def _send(spans: "list[Span]", collector: "Exporter", address: str) -> int:
     sent = 0
     for start in range(0, len(spans), _BATCH):
         batch = spans[start : start + _BATCH]
@@ -77,7 +77,7 @@ def _send(spans: "list[Span]", collector: "Collector", address: str) -> int:
     return 0
 
 
-def _follow(journal: "JournalReader", folder: Path, collector: "Collector", address: str) -> int:
+def _follow(journal: "JournalReader", folder: Path, collector: "Exporter", address: str) -> int:
     """Send spans as they end. Ends with the run, or when no process works on it any more."""
     import anyio
 

@@ -59,9 +59,8 @@ def command(
     """
     import anyio
 
-    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
-    from orchestrator.views.report.rendering import COMPARING, Format, rendered
+    from orchestrator.views.report.rendering import COMPARING, Format, read_for_report, rendered
 
     if ref is not None:
         return _from_commits(ref, options.state_folder_of(state_dir) / "runs")

@@ -1,4 +1,4 @@
-"""`sq answer`, `sq say`, `sq pause`, `sq continue`: a person's word to a run of this machine."""
+"""`sq answer`, `say`, `pause`, `continue`, `approve`: a person's word to a run, and `sq plan`: its plan."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestrator.cli import options
+from orchestrator.cli.status import view_of
 from orchestrator.views.screen import say
 from state.errors import UsageError
 from state.paths import StateFolder
@@ -13,6 +14,7 @@ from state.paths import StateFolder
 if TYPE_CHECKING:
     from state.inbox import WordKind
     from state.journal.view import RunView
+
 
 _MOST = 3  # arguments
 _run = click.argument("run", required=False, shell_complete=options.complete_runs)
@@ -43,7 +45,7 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     if len(runs) > 1 or len(asked) > 1:
         raise UsageError('one run and one question: sq answer [RUN] [QUESTION] "…", the words in quotes')
     folder = options.run_folder_of(runs[0] if runs else None, state_dir)
-    view = _view(folder)
+    view = view_of(folder)
     waiting = view.waiting_questions
     if (text in waiting and not asked) or text in {folder.name, folder.name.rpartition("-")[2]}:
         raise UsageError(f'{text} is no answer, and the words are missing: sq answer [RUN] [QUESTION] "…"')
@@ -65,7 +67,7 @@ def say_word(words: tuple[str, ...], state_dir: Path | None) -> int:
 
     *named, text = _at_most(words, "say [RUN] [TASK]")
     folder, task = _run_and_task(named, state_dir)
-    view = _view(folder)
+    view = view_of(folder)
     done = _who_reads(view, folder, task)
     return _leave(folder, view, WordKind.SAY, text, task, done, options.again(state_dir))
 
@@ -93,7 +95,7 @@ def pause(run: str | None, state_dir: Path | None) -> int:
     folder = options.run_folder_of(run, state_dir)
     name = folder.name.rpartition("-")[2]
     done = f"run {folder.name} is held before its next exchange. Go on with: sq continue {name}"
-    return _leave(folder, _view(folder), WordKind.PAUSE, "", "", done, options.again(state_dir))
+    return _leave(folder, view_of(folder), WordKind.PAUSE, "", "", done, options.again(state_dir))
 
 
 @click.command("continue", short_help="Let a paused run go on.")
@@ -105,7 +107,7 @@ def go_on(run: str | None, state_dir: Path | None) -> int:
 
     folder = options.run_folder_of(run, state_dir)
     done = f"run {folder.name} goes on"
-    return _leave(folder, _view(folder), WordKind.CONTINUE, "", "", done, options.again(state_dir))
+    return _leave(folder, view_of(folder), WordKind.CONTINUE, "", "", done, options.again(state_dir))
 
 
 def _at_most(words: tuple[str, ...], usage: str) -> tuple[str, ...]:
@@ -123,7 +125,7 @@ def _run_and_task(named: list[str], state_dir: Path | None) -> tuple[Path, str]:
     newest = options.run_folder_of(None, state_dir)
     if not named:
         return newest, ""
-    if named[0] in (tasks := _view(newest).tasks):
+    if named[0] in (tasks := view_of(newest).tasks):
         return newest, named[0]
     try:
         return StateFolder(options.state_folder_of(state_dir)).find(named[0]), ""
@@ -132,14 +134,6 @@ def _run_and_task(named: list[str], state_dir: Path | None) -> tuple[Path, str]:
         raise UsageError(
             f"{named[0]} is neither a run nor a task of the newest run (tasks: {known})"
         ) from None
-
-
-def _view(folder: Path) -> "RunView":
-    from state.journal.fold.fold import fold
-    from state.journal.store import JournalReader
-
-    with JournalReader(folder) as journal:
-        return fold(journal.read_for_views())
 
 
 def _leave(
@@ -160,4 +154,46 @@ def _leave(
         kept = f"nobody works on the run now: it is kept, and `sq resume {folder.name}{where}` uses it"
         done = f"{done}. {kept[0].upper()}{kept[1:]}" if kind is WordKind.ANSWER else kept
     say(done)
+    return 0
+
+
+@click.command("plan", short_help="Print the plan of a run, as a file that can be edited and built.")
+@_run
+@options.state_dir
+def plan(run: str | None, state_dir: Path | None) -> int:
+    """Print the plan of RUN (default: the newest), as `sq run --plan-only` writes it.
+
+    `sq plan > plan.toml` keeps it. Edit it and have it built with `sq run --spec SPEC --plan plan.toml`.
+    """
+    from orchestrator.cli.runs.plans import plan_of
+
+    view = view_of(options.run_folder_of(run, state_dir))
+    say(*plan_of(view, "plan.toml").rstrip("\n").split("\n"))
+    return 0
+
+
+@click.command("approve", short_help="Approve the plan of a run that waits for it.")
+@_run
+@options.state_dir
+def approve(run: str | None, state_dir: Path | None) -> int:
+    """Approve the plan of RUN (default: the newest), which then is built. `sq plan RUN` shows it.
+
+    If no process works on the run, the approval counts when `sq resume RUN` goes on with it.
+    """
+    from orchestrator.run.plan.approval import approve as leave
+    from state.journal.store import is_active
+
+    folder = options.run_folder_of(run, state_dir)
+    view = view_of(folder)
+    if not (view.settings and view.settings.approve):
+        raise UsageError(f"run {folder.name} waits for no approval: it was begun without --approve")
+    if view.plan.before.approved:
+        say(f"the plan of run {folder.name} was approved before, by {view.plan.before.approved.by}")
+        return 0
+    if not view.tasks:
+        raise UsageError(f"run {folder.name} has no plan yet, so look at it first: sq plan {folder.name}")
+    leave(folder)
+    again = options.again(state_dir)
+    later = "it is built now" if is_active(folder) else f"go on with it: sq resume {folder.name}{again}"
+    say(f"the plan of run {folder.name} is approved, {later}")
     return 0

@@ -13,11 +13,8 @@ from orchestrator.cli import options
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from orchestrator.views.models.summary import RunSummary
     from orchestrator.views.watch.app import WatchApp
     from state.paths import StateFolder
-
-    _Known = dict[str, tuple[tuple[int, int, bool], RunSummary]]  # by run: the journal's state, and the run
 
 
 @click.command("watch", short_help="Follow a run on the whole screen.")
@@ -84,35 +81,10 @@ def _open(folder: Path, again: str, at: int | None, app: "WatchApp") -> "Screen[
 
 
 def _list(state: "StateFolder", again: str, app: "WatchApp") -> "Screen[None]":
-    from orchestrator.views.watch.runs_screen import RunsScreen
+    from orchestrator.views.run.details import RunList
+    from orchestrator.views.watch.app import RunsScreen
 
     def show(run_id: str) -> None:
         app.push_screen(_open(state.runs / run_id, again, None, app))
 
-    known: _Known = {}
-    return RunsScreen(str(state.root), partial(_summaries, state, again, known), show)
-
-
-def _summaries(state: "StateFolder", again: str, known: "_Known") -> "list[RunSummary]":
-    """The runs, newest first. A run without a process is read again only if its journal has changed."""
-    from orchestrator.cli.status import summary_in
-    from state.journal.store import is_active, journal_file
-
-    found = []
-    for run_id in reversed(state.run_ids()):
-        folder = state.runs / run_id
-        file = journal_file(folder)
-        stamp = (_changed_at(file), _changed_at(file.with_name(f"{file.name}-wal")), is_active(folder))
-        before, summary = known.get(run_id, (None, None))
-        if summary is None or stamp != before or stamp[-1]:
-            summary = summary_in(folder, again)
-            known[run_id] = (stamp, summary)
-        found.append(summary)
-    return found
-
-
-def _changed_at(file: Path) -> int:
-    try:
-        return file.stat().st_mtime_ns
-    except OSError:
-        return 0
+    return RunsScreen(str(state.root), RunList(state, again).all, show)

@@ -7,24 +7,59 @@ again.
 
 Conversations travel as Claude Code's own files. A `SessionStore` of the SDK would write them a second time,
 in batches that no moment of the journal belongs to.
+
+Whoever may push to the repository may write a checkpoint, so nothing of it names a place outside its folder.
 """
 
+import fnmatch
+import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import anyio
 
-from orchestrator.fleet.transport import blobs_at, commit_of, git_line, run_git
-from orchestrator.fleet.workplace import CARRIED, CONTENT, FACTS, FILES, JOURNAL, ROOT, Workplace, renamed
+from orchestrator.fleet.records import Unit
+from orchestrator.fleet.transport import (
+    GitServer,
+    Workplace,
+    blobs_at,
+    commit_of,
+    files_at,
+    git_line,
+    journal_ref,
+    run_git,
+)
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import snapshot_aside
 from state.errors import GitError, JournalError
-from state.journal.transfer import Row, as_lines, last_decision, rows_after
+from state.journal.transfer import Row, add_rows, as_lines, last_decision, rows_after, rows_in
 from state.redaction.redactor import Redactor
+
+# In a checkpoint: its parts, what of a run's folder a resumption reads, and the name of the place of a claim,
+# which differs on each host. The rest is made anew, or holds no state.
+CONTENT = FACTS, JOURNAL, FILES = "checkpoint.json", "journal", "files"
+CARRIED = ("scenario.yaml", "rehearsal.jsonl", "summary.json", "notices/*", "claude/*/projects/**/*.jsonl")
+ROOT = Path("/sq-fleet-work")
+_SLUG = re.compile(r"[^a-zA-Z0-9]")
+
+
+def renamed(old: Path, new: Path) -> Callable[[str], str]:
+    """Return the function that names a new folder in place of an old one, also as Claude Code writes it."""
+    pairs = ((str(old), str(new)), (_SLUG.sub("-", str(old)), _SLUG.sub("-", str(new))))
+
+    def change(text: str) -> str:
+        for before, after in pairs:
+            text = text.replace(before, after)
+        return text
+
+    return change
+
 
 _TREES = "trees"  # of which the events of this checkpoint tell. Those of earlier ones are in its parents
 _OBJECT = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
@@ -118,7 +153,7 @@ class Checkpoints:
         found: dict[str, list[str]] = {}
         with trusting(recorded_git(folder)):
             for worktree in self.place.worktrees(folder.name):
-                tree = anyio.run(_snapshot, worktree)
+                tree = anyio.run(partial(snapshot_aside, worktree, lenient=True))
                 head = git_line(self.place.repository, "rev-parse", _head_of(worktree))
                 commit = commit_of(self.place.repository, tree, [head], "Work in progress")
                 found[str(worktree.relative_to(self.place.root))] = [_head_of(worktree), head, commit]
@@ -218,10 +253,6 @@ class Checkpoints:
         return git_line(self.place.repository, "mktree", stdin=top.encode())
 
 
-async def _snapshot(worktree: Path) -> str:
-    return await snapshot_aside(worktree, lenient=True)
-
-
 def _head_of(worktree: Path) -> str:
     """Return the branch of a worktree as a ref, or its commit if it has none."""
     pointer = (worktree / ".git").read_text("utf-8").removeprefix("gitdir: ").strip()
@@ -237,3 +268,91 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, dict):
         return {change(key): _mapped(one, change) for key, one in value.items()}
     return value
+
+
+_KEPT = re.compile("|".join(fnmatch.translate(one.replace("**/", "")) for one in CARRIED))
+_RUN = re.compile(r"[0-9a-z][0-9a-z-]*")
+_REF = re.compile(r"refs/(?:heads|sq|sq-rescue)/[^\s:]+|[0-9a-f]{40,64}")
+_WORKTREE = re.compile(r"local/sq/worktrees/[^/]+/[^/]+/[^/]+")
+
+
+def restore(files: Mapping[str, bytes], place: Workplace) -> str:
+    """Make the run of a checkpoint in a place, whose repository has its commits. Return its id, or "".
+
+    Raises:
+        JournalError: the checkpoint is none that sq has made.
+    """
+    if not (run := run_in(files)):
+        return ""
+    facts, git = json.loads(files[FACTS]), place.repository
+    write_run(files, place.state / "runs" / run, moved=renamed(ROOT, place.root))
+    for name, target in facts["refs"].items():
+        git_line(git, "update-ref", _checked(_REF, name), _checked(_REF, target))
+    for path, (head, _, unfinished) in facts["unfinished"].items():
+        worktree, name = place.root / _checked(_WORKTREE, path), _checked(_REF, head)
+        branch = name.removeprefix("refs/heads/")
+        where = [str(worktree)] if branch != name else ["--detach", str(worktree)]
+        run_git(git, "worktree", "add", "--quiet", "--force", *where, branch)
+        git_line(worktree, "read-tree", "--reset", "-u", _checked(_REF, unfinished))
+        git_line(worktree, "read-tree", "--reset", "HEAD")
+    return run
+
+
+def write_run(files: Mapping[str, bytes], folder: Path, *, moved: Callable[[str], str] = str) -> None:
+    """Write the folder of a run from the files of a checkpoint, or what is new in it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path, data in files.items():
+        top, _, name = path.partition("/")
+        if top == FILES:
+            file = folder / _checked(_KEPT, moved(name))
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.write_text(moved(data.decode(errors="replace")), "utf-8")
+    parts = [data for path, data in sorted(files.items()) if path.startswith(f"{JOURNAL}/")]
+    add_rows(folder, [(*row[:4], moved(row[4])) for data in parts for row in rows_in(data)])
+
+
+def run_in(files: Mapping[str, bytes]) -> str:
+    """Return the id of the run in the files of a checkpoint, or "" while it has none.
+
+    Raises:
+        JournalError: the checkpoint is none that sq has made.
+    """
+    return _checked(_RUN, json.loads(files[FACTS])["run"]) if FACTS in files else ""
+
+
+def _checked(pattern: re.Pattern[str], name: Any) -> str:  # noqa: ANN401  as JSON has it
+    if not (isinstance(name, str) and pattern.fullmatch(name)) or ".." in PurePosixPath(name).parts:
+        raise JournalError(f"the checkpoint names {name!r}, which no checkpoint of sq does")
+    return name
+
+
+_SEEN = "seen"
+
+
+def fetched(unit: Unit, state: Path) -> Path | None:
+    """Bring the newest checkpoint of a run into `state`, and return the run's folder. None: it has none yet.
+
+    Raises:
+        RemoteAwayError: the git server does not answer.
+    """
+    remote = GitServer(unit.submission.repository, patience_s=0.0)
+    ref = journal_ref(unit.id)
+    commit = remote.refs(ref).get(ref, "")
+    if not commit:
+        return None
+    copy = state / "git" / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
+    seen = copy / _SEEN / unit.id
+    if seen.exists() and seen.read_text("ascii").split()[0] == commit:
+        return state / "runs" / seen.read_text("ascii").split()[1]
+    if not copy.exists():
+        copy.mkdir(mode=0o700, parents=True)
+        git_line(copy, "init", "--quiet", "--bare", ".")
+    remote.fetch(copy, f"+{ref}:{ref}")
+    files = files_at(copy, commit, *CONTENT)
+    run = run_in(files)
+    if not run:
+        return None
+    write_run(files, state / "runs" / run)
+    seen.parent.mkdir(exist_ok=True)
+    seen.write_text(f"{commit} {run}\n", "ascii")
+    return state / "runs" / run

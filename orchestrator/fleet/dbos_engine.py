@@ -18,10 +18,10 @@ import dbos
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions
 
-from orchestrator.fleet.port import Step
 from orchestrator.fleet.records import (
     PROTOCOL,
     FleetLimits,
+    Step,
     Submission,
     Unit,
     UnitState,

@@ -7,8 +7,7 @@ from typing import Any, get_type_hints
 import msgspec
 import sqlalchemy as sa
 
-from orchestrator.fleet.port import Engine
-from orchestrator.fleet.records import UNDER_WAY, Progress
+from orchestrator.fleet.records import UNDER_WAY, Engine, Progress
 
 _META = sa.MetaData()
 _KINDS = {str: sa.Text, int: sa.BigInteger, float: sa.Float}
@@ -69,20 +68,22 @@ class FleetLedger:
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7717001)"))
                 _META.create_all(connection)
 
+    def _run(self, statement: sa.Update | sa.Insert | sa.Delete) -> int:
+        """Run one statement, and return how many rows it changed."""
+        with self.database.begin() as connection:
+            return connection.execute(statement).rowcount
+
     # --- workers --------------------------------------------------------------------------------------------
 
     def enter(self, worker: WorkerRow) -> None:
         """Write a new worker down."""
-        with self.database.begin() as connection:
-            values = {name: getattr(worker, name) for name in WorkerRow.__slots__}
-            connection.execute(_WORKERS.insert().values(values))
+        values = {name: getattr(worker, name) for name in WorkerRow.__slots__}
+        self._run(_WORKERS.insert().values(values))
 
     def beat(self, executor: str) -> bool:
         """Let a worker's heart beat. False: another one has taken over its work."""
-        with self.database.begin() as connection:
-            mine = sa.and_(_WORKERS.c.executor == executor, _WORKERS.c.state != EVICTED)
-            done = connection.execute(_WORKERS.update().where(mine).values(beats=_WORKERS.c.beats + 1))
-            return bool(done.rowcount)
+        mine = sa.and_(_WORKERS.c.executor == executor, _WORKERS.c.state != EVICTED)
+        return bool(self._run(_WORKERS.update().where(mine).values(beats=_WORKERS.c.beats + 1)))
 
     def workers(self) -> list[WorkerRow]:
         """Return the workers, those taken over too until they are gone."""
@@ -104,14 +105,12 @@ class FleetLedger:
 
         True for one caller, if its heart stood still.
         """
-        with self.database.begin() as connection:
-            still = (_WORKERS.c.executor == executor, _WORKERS.c.beats == beats, _WORKERS.c.state != EVICTED)
-            return bool(connection.execute(_WORKERS.update().where(*still).values(state=EVICTED)).rowcount)
+        still = (_WORKERS.c.executor == executor, _WORKERS.c.beats == beats, _WORKERS.c.state != EVICTED)
+        return bool(self._run(_WORKERS.update().where(*still).values(state=EVICTED)))
 
     def leave(self, executor: str) -> None:
         """Forget a worker."""
-        with self.database.begin() as connection:
-            connection.execute(_WORKERS.delete().where(_WORKERS.c.executor == executor))
+        self._run(_WORKERS.delete().where(_WORKERS.c.executor == executor))
 
     # --- progress -------------------------------------------------------------------------------------------
 
@@ -131,10 +130,7 @@ class FleetLedger:
 
     def count_deaths(self, ids: Sequence[str]) -> None:
         """Note that the worker of these submissions has died."""
-        with self.database.begin() as connection:
-            connection.execute(
-                _PROGRESS.update().where(_PROGRESS.c.id.in_(ids)).values(deaths=_PROGRESS.c.deaths + 1)
-            )
+        self._run(_PROGRESS.update().where(_PROGRESS.c.id.in_(ids)).values(deaths=_PROGRESS.c.deaths + 1))
 
     def progress(self, ids: Sequence[str] = ()) -> dict[str, Progress]:
         """Return the progress of these submissions, or of all."""
@@ -193,10 +189,8 @@ class FleetLedger:
 
     def settle(self, id_: str, spent_usd: float) -> None:
         """Replace the reservation of a run by what it has cost, all its claims together. Twice is once."""
-        with self.database.begin() as connection:
-            connection.execute(
-                _RESERVED.update().where(_RESERVED.c.id == id_).values(reserved_usd=0.0, spent_usd=spent_usd)
-            )
+        mine = _RESERVED.update().where(_RESERVED.c.id == id_)
+        self._run(mine.values(reserved_usd=0.0, spent_usd=spent_usd))
 
     def settle_abandoned(self, engine: Engine) -> None:
         """Settle what has ended while no worker had it: in a queue, or when its worker was dead."""

@@ -5,9 +5,7 @@ square of the fleet. Nobody's clock is compared with another's: a heart stands s
 beat for `STALE_S` of its own time.
 """
 
-import fcntl
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 import structlog
+from filelock import FileLock, Timeout
 
 from orchestrator.fleet.ledger import EVICTED, FleetLedger, WorkerRow
 
@@ -36,26 +35,22 @@ class FileLocks:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
-        self._held: dict[str, int] = {}
+        self._held: dict[str, FileLock] = {}
 
     def take(self, name: str) -> bool:
         """Take a lock. False: another process holds it."""
-        if name in self._held:
-            return True
-        file = os.open(self._folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            return False
-        self._held[name] = file
-        return True
+        if name not in self._held:
+            lock = FileLock(self._folder / name, blocking=False, thread_local=False, mode=0o600)
+            with suppress(Timeout):
+                lock.acquire()
+                self._held[name] = lock
+        return name in self._held
 
     def give(self, name: str) -> None:
         """Free a lock for good."""
-        if (file := self._held.pop(name, None)) is not None:
+        if lock := self._held.pop(name, None):
             (self._folder / name).unlink(missing_ok=True)
-            os.close(file)
+            lock.release()
 
 
 class SessionLocks:

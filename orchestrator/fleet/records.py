@@ -1,14 +1,17 @@
-"""What is submitted to a fleet, and how it stands: the records that lie in the database, as JSON.
+"""What is submitted to a fleet, how it stands, and the engine that queues, claims and fences: nine methods.
 
-They hold ids, hashes, names, outcomes and costs. Specs travel through git, keys stay on workers.
+The records lie in the database, as JSON. They hold ids, hashes, names, outcomes and costs. Specs travel
+through git, keys stay on workers. `tests/orchestrator/fleet/test_port.py` is the contract of the engine. It
+holds for DBOS on SQLite and on PostgreSQL, and for the double in memory that shows what else could stand
+here.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -161,3 +164,54 @@ class Progress:
     tasks: int = 0
     claims: int = 0
     deaths: int = 0
+
+
+# A step of the work on a submission: gets what the step before returned, and returns JSON values.
+Step = tuple[str, Callable[[Submission, dict[str, Any]], dict[str, Any]]]
+
+
+class Engine(Protocol):
+    """Queues submissions and has each worked on by one worker at a time."""
+
+    def submit(self, submission: Submission) -> bool:
+        """Queue a submission. Return False if one of this id is known, which stays as it is."""
+        ...
+
+    def units(self, ids: Collection[str] = ()) -> list[Unit]:
+        """Return these submissions, or all, in the order of their submission."""
+        ...
+
+    def serve(self, steps: Sequence[Step], *, places: int, labels: Sequence[str]) -> None:
+        """Claim submissions from now on, `places` at a time, and take the steps of each one after the other.
+
+        The result of a step that has returned is kept: whoever claims the submission next takes those
+        after it.
+        """
+        ...
+
+    def drain(self) -> None:
+        """Claim nothing more."""
+        ...
+
+    def release(self, executor: str) -> list[str]:
+        """Put what a worker has claimed and not finished back into its queue, and return the ids.
+
+        The caller makes sure that this worker works on them no longer.
+        """
+        ...
+
+    def cancel(self, id_: str) -> bool:
+        """Cancel a submission. The step under way goes on, no other begins. False: it had ended."""
+        ...
+
+    def again(self, id_: str) -> bool:
+        """Queue a submission anew that has ended. False: it has not."""
+        ...
+
+    def limit(self, limits: FleetLimits | None = None) -> FleetLimits:
+        """Change the limits if some are given, and return those that hold."""
+        ...
+
+    def close(self) -> None:
+        """Stop everything in this process, without waiting for steps under way."""
+        ...

@@ -5,22 +5,24 @@ its run. Each push moves `journal` from the commit that this worker has put ther
 else or not at all, so that a worker whose work was taken over pushes nothing.
 """
 
-import fcntl
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from filelock import FileLock
 
 from agents.api_key import FILE, KEY, TOKEN
 from orchestrator.git.command import git_environment
 from state.errors import GitError, SqError
+from state.paths import SCRATCH
 from state.secrets import secret_names
 
 log = structlog.get_logger(__name__)
@@ -271,6 +273,50 @@ def files_at(folder: Path, commit: str, *below: str) -> dict[str, bytes]:
 # --- a copy of the repository -------------------------------------------------------------------------------
 
 
+_INTEGRATION = "run"  # the worktree that sq makes anew
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """The folder of one claim, `root`: the checkout, the state of its one run, and its worktrees."""
+
+    root: Path
+
+    @property
+    def repository(self) -> Path:
+        """The checkout."""
+        return self.root / "repository"
+
+    @property
+    def state(self) -> Path:
+        """The state folder of sq."""
+        return self.root / "state"
+
+    @property
+    def home(self) -> Path:
+        """The folder where sq keeps worktrees (`XDG_STATE_HOME`)."""
+        return self.root / "local"
+
+    @property
+    def run_folder(self) -> Path | None:
+        """The folder of the run, once it has a journal."""
+        return next((one.parent for one in (self.state / "runs").glob("*/journal.db")), None)
+
+    def worktrees(self, run: str) -> list[Path]:
+        """Return the worktrees of tasks, which may hold work that is not committed."""
+        found = self.home.glob(f"sq/worktrees/*/{run}/*")
+        return sorted(
+            one
+            for one in found
+            if one.name != _INTEGRATION and not one.name.startswith(SCRATCH) and (one / ".git").is_file()
+        )
+
+    def remove(self) -> None:
+        """Remove it and those of earlier claims of this run here, whose work is pushed."""
+        for claim in self.root.parent.glob(f"{self.root.name.rpartition('-')[0]}-*"):
+            shutil.rmtree(claim, ignore_errors=True)
+
+
 def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: str) -> None:
     """Make a checkout of the repository at a commit, through a mirror that all runs on this host share.
 
@@ -279,7 +325,7 @@ def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: 
     """
     mirror = mirrors / f"{hashlib.sha256(remote.url.encode()).hexdigest()[:16]}.git"
     mirror.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(mirror.with_suffix(".lock")):
+    with FileLock(mirror.with_suffix(".lock")):
         for left in mirror.rglob("*.lock"):  # by a git that was killed: nobody else is here
             left.unlink(missing_ok=True)
         git_line(mirror, "init", "--quiet", "--bare", ".")
@@ -296,10 +342,3 @@ def clone(remote: GitServer, mirrors: Path, folder: Path, *, branch: str, base: 
         git_line(folder, "update-ref", "-d", ref)
     git_line(folder, "remote", "set-url", "origin", remote.url)
     git_line(folder, "config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -13,17 +13,15 @@ from typing import Any
 
 import structlog
 
-from orchestrator.fleet.checkpoint import Checkpoints
-from orchestrator.fleet.host import Host, MovedError, credentials_problem
-from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
+from orchestrator.fleet.checkpoint import CONTENT, Checkpoints, restore
+from orchestrator.fleet.host import OWN_SPEC, SCENARIO, Host, MovedError, SqProcess, credentials_problem
 from orchestrator.fleet.records import Progress, Report, Submission, UnitState
-from orchestrator.fleet.restored import restore
-from orchestrator.fleet.sq_process import SqProcess
 from orchestrator.fleet.transport import (
     ClaimLostError,
     GitServer,
     RemoteAwayError,
     UnfitHostError,
+    Workplace,
     clone,
     files_at,
     git_line,
@@ -31,7 +29,6 @@ from orchestrator.fleet.transport import (
     run_git,
     spec_ref,
 )
-from orchestrator.fleet.workplace import CONTENT, Workplace
 from state.errors import GitError, SqError
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader, has_begun

@@ -17,12 +17,10 @@ import structlog
 
 from agents.process.containment import detect_containment
 from orchestrator.fleet.dbos_engine import DbosEngine
-from orchestrator.fleet.host import CHECKPOINT_S, Host, MovedError
+from orchestrator.fleet.host import CHECKPOINT_S, OWN_PROGRAM, Host, MovedError, WorkerPolicy
 from orchestrator.fleet.ledger import FleetLedger, WorkerRow
 from orchestrator.fleet.liveness import FileLocks, Liveness, locks_of
-from orchestrator.fleet.policy import WorkerPolicy
 from orchestrator.fleet.records import PROTOCOL, Submission, UnitState
-from orchestrator.fleet.sq_process import OWN_PROGRAM
 from orchestrator.fleet.transport import UnfitHostError
 from orchestrator.fleet.unit import STEPS
 from state.errors import UsageError

@@ -237,6 +237,11 @@ async def compared(
     return await _once((*command, *settings, *names, "--", *paths), ask)
 
 
+async def git_path(folder: Path, name: str) -> Path:
+    """Return where git keeps a file of a repository or a worktree, such as its index."""
+    return folder / await git(folder, "rev-parse", "--git-path", name)
+
+
 async def git_succeeds(folder: Path, *arguments: str) -> bool:
     """Whether `git -C folder …` exits with 0."""
     try:

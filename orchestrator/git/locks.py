@@ -30,7 +30,9 @@ async def in_worktree(folder: Path, *arguments: str, settings: Sequence[str] = (
     """
 
     async def run() -> str:
-        _remove_dead_locks(folder)
+        for lock in (git_dir(folder) / name for name in _LOCKS):
+            if lock.exists() and not _is_held(lock, folder):
+                lock.unlink(missing_ok=True)
         return await git(folder, *arguments, settings=settings)
 
     return await patiently(run)
@@ -77,12 +79,6 @@ def git_is_at_work(folder: Path) -> bool:
         if where.is_relative_to(real) or os.fsencode(folder) in words:
             return True
     return False
-
-
-def _remove_dead_locks(folder: Path) -> None:
-    for lock in (git_dir(folder) / name for name in _LOCKS):
-        if lock.exists() and not _is_held(lock, folder):
-            lock.unlink(missing_ok=True)
 
 
 def _is_held(lock: Path, folder: Path) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git
 from state.errors import GitError, UsageError
-from state.inert import inert
+from state.hidden import inert
 
 RUN, CRITERIA = "Sq-Run", "Sq-Criteria"
 _TITLE_KEPT = 200

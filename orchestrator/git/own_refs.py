@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.command import git, git_path, git_succeeds
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import add_into, head_of, snapshot, tree_of
 from state.errors import GitError
@@ -34,11 +34,9 @@ async def shadow_snapshot(root: Path, index: Path, *, lenient: bool = False) -> 
 
     `lenient`: leave out content that git cannot take in, such as a repository without commits.
     """
-    if not index.exists():  # its cache saves reading every file
-        own = Path(await git(root, "rev-parse", "--git-path", "index"))
-        own = own if own.is_absolute() else root / own
-        if own.exists():
-            shutil.copy2(own, index)  # with its time, by which git knows which files to read again
+    # Its cache saves reading every file, with its time, by which git knows which ones to read again.
+    if not index.exists() and (own := await git_path(root, "index")).exists():
+        shutil.copy2(own, index)
     environment = {"GIT_INDEX_FILE": str(index)}
     await add_into(root, environment, lenient=lenient)
     return await git(root, "write-tree", environment=environment)

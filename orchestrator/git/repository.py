@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.command import git, git_succeeds
+from orchestrator.git.command import git, git_path, git_succeeds
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError, UsageError
 
@@ -130,8 +130,7 @@ async def ignore_locally(repository: Repository, folder: Path) -> None:
     # With the slash, since the folder may not exist yet and the pattern is for folders.
     if await git_succeeds(repository.root, "check-ignore", "--quiet", f"{relative}/"):
         return
-    exclude = Path(await git(repository.root, "rev-parse", "--git-path", "info/exclude"))
-    exclude = exclude if exclude.is_absolute() else repository.root / exclude
+    exclude = await git_path(repository.root, "info/exclude")
     exclude.parent.mkdir(parents=True, exist_ok=True)
     old = exclude.read_text("utf-8") if exclude.exists() else ""
     separator = "" if not old or old.endswith("\n") else "\n"

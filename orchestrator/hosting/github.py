@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError
 from orchestrator.hosting.remote import Hosted
-from orchestrator.hosting.service import Service
+from orchestrator.hosting.service import HostingError, Service, ServiceReply, UnsureError
 
 _WRITERS = {"admin", "maintain", "write"}
 _FAILED_CHECKS = {"failure", "timed_out", "action_required", "startup_failure"}
@@ -100,12 +99,18 @@ class GitHub:
     def _path(self, rest: str) -> str:
         return f"/repos/{self.repository.slug}{rest}"
 
+    async def _told(
+        self, method: str, rest: str, asked: str, body: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Ask for an object of the repository."""
+        return _object(await self.service.ask(method, self._path(rest), asked, body=body), asked)
+
     # --- pull requests ----------------------------------------------------------------------------------
 
     async def default_branch(self) -> str:
         """Return the branch that the repository is about."""
         asked = f"to read the repository {self.repository.slug}"
-        return str(_object(await self.service.ask("GET", self._path(""), asked), asked)["default_branch"])
+        return str((await self._told("GET", "", asked))["default_branch"])
 
     async def pull_requests_from(self, branch: str) -> list[PullRequest]:
         """Return all pull requests from a branch of this repository, the newest first."""
@@ -118,9 +123,7 @@ class GitHub:
     async def pull_request(self, number: int) -> PullRequest:
         """Return the pull request of this number."""
         asked = f"to read pull request {self.repository.slug}#{number}"
-        return _pull_request(
-            _object(await self.service.ask("GET", self._path(f"/pulls/{number}"), asked), asked)
-        )
+        return _pull_request(await self._told("GET", f"/pulls/{number}", asked))
 
     async def changed_since(self, number: int, etag: str) -> tuple[str, float, bool]:
         """Ask whether a pull request changed.
@@ -147,15 +150,12 @@ class GitHub:
         """
         asked = f"to open a pull request from {head} to {base}"
         given = {"title": title, "body": body, "head": head, "base": base, "draft": draft}
-        return _pull_request(
-            _object(await self.service.ask("POST", self._path("/pulls"), asked, body=given), asked)
-        )
+        return _pull_request(await self._told("POST", "/pulls", asked, given))
 
     async def change_pull_request(self, number: int, **changed: str) -> PullRequest:
         """Change texts of a pull request."""
         asked = f"to change pull request #{number}"
-        answer = await self.service.ask("PATCH", self._path(f"/pulls/{number}"), asked, body=changed)
-        return _pull_request(_object(answer, asked))
+        return _pull_request(await self._told("PATCH", f"/pulls/{number}", asked, changed))
 
     async def set_draft(self, pull_request: PullRequest, *, draft: bool) -> None:
         """Make a pull request a draft, or ready. Doing it twice is no error."""
@@ -204,15 +204,12 @@ class GitHub:
         if account not in self._may_write:
             asked = f"to ask what {account} may do"
             try:
-                answer = await self.service.ask(
-                    "GET", self._path(f"/collaborators/{quote(account)}/permission"), asked
-                )
+                found = await self._told("GET", f"/collaborators/{quote(account)}/permission", asked)
             except HostingError as error:
                 if error.status != 404:  # noqa: PLR2004  no collaborator
                     raise
                 self._may_write[account] = False
             else:
-                found = _object(answer, asked)
                 self._may_write[account] = bool({found.get("permission"), found.get("role_name")} & _WRITERS)
         return self._may_write[account]
 
@@ -271,7 +268,7 @@ class GitHub:
     async def issue(self, number: int) -> Issue:
         """Return an issue with its comments."""
         asked = f"to read issue {self.repository.slug}#{number}"
-        found = _object(await self.service.ask("GET", self._path(f"/issues/{number}"), asked), asked)
+        found = await self._told("GET", f"/issues/{number}", asked)
         comments = self.service.pages(self._path(f"/issues/{number}/comments"), asked)
         return Issue(
             number=number,

@@ -1,14 +1,65 @@
-"""One pull request a run: opened once, found again by its mark, brought up to date in place.
+"""Finished work on its way to people: pushed to its own branch, and one pull request a run.
 
-Each step may be repeated after any interruption: it looks first for what it would make.
+It is never pushed by force, and never to the base branch. The pull request is opened once, found again by its
+mark, and brought up to date in place. Each step may be repeated after any interruption: it looks first for
+what it would make.
 """
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
+from orchestrator.git.command import git
 from orchestrator.hosting.github import GitHub, PullRequest
-from orchestrator.hosting.refusals import HostingError, UnsureError
-from state.errors import SqError, UsageError
+from orchestrator.hosting.remote import AccessToken, Remote
+from orchestrator.hosting.service import HostingError, UnsureError, meaning_of, refusal_rows
+from state.errors import GitError, SqError, UsageError
+from state.hidden import visible
+
+# The helper prints what git asks for, so that the token stands in no argument and in no file.
+_HELPER = '!f() { test "$1" = get && echo username=x-access-token && echo "password=$SQ_PUSH_TOKEN"; }; f'
+_WORDS_KEPT = 300
+
+
+async def push(
+    repository: Path, remote: Remote, commit: str, branch: str, *, base: str, token: AccessToken | None
+) -> None:
+    """Push a commit to a branch of a remote. Pushing it twice is no error.
+
+    Raises:
+        UsageError: the branch is the base branch.
+        SqError: the remote refuses it, with what to do.
+    """
+    if branch == base:
+        raise UsageError(f"the branch of the work and its base are both {branch}: name another with --base")
+    settings, environment = as_pusher(remote, token)
+    target = f"{commit}:refs/heads/{branch}"
+    try:
+        await git(
+            repository,
+            *("push", "--no-follow-tags", remote.name, target),
+            settings=settings,
+            environment=environment,
+        )
+    except GitError as error:
+        raise SqError(_refusal(str(error), remote, branch)) from error
+
+
+def as_pusher(remote: Remote, token: AccessToken | None) -> tuple[list[str], dict[str, str]]:
+    """Return git's settings and variables for a remote: the user's own ones count before the token."""
+    settings = ["advice.pushUpdateRejected=false"]
+    if token is None or not remote.url.startswith("https://"):
+        return settings, {}
+    settings.append(f"credential.https://{remote.repository.host}.helper={_HELPER}")
+    return settings, {"SQ_PUSH_TOKEN": token.value}
+
+
+def _refusal(said: str, remote: Remote, branch: str) -> str:
+    """Return git's refusal in words. Its own ones follow, without the command, which has sq's settings."""
+    words = visible(said.rpartition("failed: ")[2] or said)[-_WORDS_KEPT:]
+    what = meaning_of(said, refusal_rows().push) or "the remote refused it"
+    return f"the work was not pushed to {branch} of {remote.name}: {what}. Git says: {words}"
+
 
 _END = "<!-- sq:end -->"  # what a person writes below it stays
 _PREFIX = re.compile(r"^(?:\[(?:unverified|rehearsal)\] )+")

@@ -1,21 +1,105 @@
-"""Requests to a hosting service: sent with a token to one host, repeated where that is safe, and bounded."""
+"""Requests to a hosting service: sent with a token to one host, repeated where that is safe, and bounded.
+
+A refusal is a sentence that says what to do. Its rows are data: `refusals.yaml`.
+"""
 
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import anyio
+import msgspec
 
-from orchestrator.hosting.refusals import HostingError, ServiceReply, UnsureError, refusal
-from orchestrator.hosting.token import AccessToken
+from orchestrator.hosting.remote import AccessToken
+from state.decoding import table_beside
+from state.errors import SqError
+from state.hidden import visible
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
+
+
+_WORDS_KEPT = 300
+
+
+class HostingError(SqError):
+    """The service did not do what was asked. `status` is 0 if it gave no answer."""
+
+    def __init__(self, message: str, *, status: int = 0, said: str = "") -> None:
+        super().__init__(message)
+        self.status, self.said = status, said
+
+
+class UnsureError(HostingError):
+    """Whether the service did what was asked is unknown: it has to be looked at before it is asked again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceReply:
+    """An answer of the service. `body` is parsed JSON, or a text."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+
+    @property
+    def said(self) -> str:
+        """Return the service's own words in one line, cut."""
+        if not isinstance(self.body, dict):
+            return visible(str(self.body or ""))[:_WORDS_KEPT]
+        errors = self.body.get("errors")
+        each = [
+            one.get("message")
+            or " ".join(str(one.get(key, "")) for key in ("resource", "field", "code")).strip()
+            if isinstance(one, dict)
+            else str(one)
+            for one in (errors if isinstance(errors, list) else [])
+        ]
+        return visible("; ".join([str(self.body.get("message") or ""), *each]).strip("; "))[:_WORDS_KEPT]
+
+
+class _Refusals(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of `refusals.yaml`: a pattern of words with what it means, for a status of the service."""
+
+    service: tuple[tuple[int, str, str], ...]
+    push: tuple[tuple[str, str], ...]
+
+
+@cache
+def refusal_rows() -> _Refusals:
+    """Return the rows by which refusals are explained."""
+    return msgspec.convert(table_beside(__file__, "refusals.yaml"), _Refusals)
+
+
+def meaning_of(said: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Return what the first of these rows says that fits the words of a refusal, or ""."""
+    return next((then for pattern, then in rows if re.search(pattern, said, re.IGNORECASE)), "")
+
+
+def refusal(answer: ServiceReply, asked: str) -> HostingError:
+    """Return the error for an answer that is no success. `asked` says what sq wanted, as `to open …`."""
+    said = f' It says: "{answer.said}".' if answer.said else ""
+    if answer.status >= 500:  # noqa: PLR2004  an error of the service
+        text = f"the service failed when sq wanted {asked} (status {answer.status}).{said} Try again later"
+        return HostingError(text, status=answer.status, said=answer.said)
+    rows = [row for row in refusal_rows().service if row[0] == answer.status]
+    what = meaning_of(answer.said, [row[1:] for row in rows]) or "the answer is one that sq does not know"
+    wanted = answer.headers.get("x-accepted-github-permissions") or answer.headers.get(
+        "x-accepted-oauth-scopes"
+    )
+    what = what.replace("{scopes}", f" ({visible(wanted)})" if wanted else "")
+    return HostingError(
+        f"sq wanted {asked}, and the service refused (status {answer.status}): {what}.{said}",
+        status=answer.status,
+        said=answer.said,
+    )
+
 
 _TRIES, _FIRST_WAIT_S, _LONGEST_WAIT_S = 4, 0.5, 60.0
 _REDIRECTS = 3
@@ -24,6 +108,17 @@ _MOST_PAGES = 30
 _OK, _REDIRECTED, _NOT_MODIFIED, _FAILED = range(200, 300), {301, 302, 303, 307, 308}, 304, 500
 _LIMITED = {403, 429}
 _NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What is sent: `url` is an address, or a path below the service's. `body` is sent as JSON."""
+
+    method: str
+    url: str
+    body: Mapping[str, Any] | None = None
+    query: Mapping[str, str | int] | None = None
+    headers: Mapping[str, str] | None = None
 
 
 @dataclass(kw_only=True)
@@ -80,10 +175,11 @@ class Service:
             UnsureError: a request that changes something may have had its effect.
             HostingError: the service refused, failed or was not reached.
         """
+        request = _Request(method=method, url=path, body=body, query=query, headers=headers)
         wait = _FIRST_WAIT_S
         for left in reversed(range(_TRIES)):
             try:
-                return await self._answer(method, path, asked, body, query, headers)
+                return await self._answer(request, asked)
             except _AgainError as again:
                 if not left:
                     raise again.then from again
@@ -91,28 +187,22 @@ class Service:
                 wait *= 2
         raise AssertionError("the last try returns or raises")
 
-    async def _answer(
-        self,
-        method: str,
-        path: str,
-        asked: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _answer(self, request: _Request, asked: str) -> ServiceReply:
         """Send a request once. `_AgainError`: it may be sent again, a POST only if it has not arrived."""
         try:
-            answer = await self._once(method, path, body, query, headers)
+            answer = await self._once(request)
         except _NotSentError as error:
             raise _AgainError(
                 HostingError(f"sq wanted {asked}, and the service is not reached: {error}")
             ) from error
         except _NoAnswerError as error:
             text = f"sq wanted {asked}, and no answer came: {error}"
-            raise (UnsureError(text) if method == "POST" else _AgainError(HostingError(text))) from error
+            raise (
+                UnsureError(text) if request.method == "POST" else _AgainError(HostingError(text))
+            ) from error
         if answer.status in _OK and isinstance(answer.body, str):
             text = f"sq wanted {asked}, and the answer is no JSON, as behind a portal or a broken proxy"
-            raise UnsureError(text) if method == "POST" else _AgainError(HostingError(text))
+            raise UnsureError(text) if request.method == "POST" else _AgainError(HostingError(text))
         if answer.status in _OK or answer.status == _NOT_MODIFIED:
             return answer
         if (pause := _pause(answer)) is not None:
@@ -121,7 +211,7 @@ class Service:
         refused = refusal(answer, asked)
         if answer.status < _FAILED:
             raise refused
-        if method == "POST":
+        if request.method == "POST":
             raise UnsureError(str(refused), status=answer.status, said=answer.said)
         raise _AgainError(refused)
 
@@ -155,7 +245,7 @@ class Service:
         """
         import httpx2
 
-        answer = await self._sent("GET", f"{self.address}{path}", None, None, None)
+        answer = await self._sent(_Request(method="GET", url=f"{self.address}{path}"))
         if answer.status in _OK:
             return answer.body if isinstance(answer.body, str) else ""
         url = urljoin(self.address, answer.headers.get("location", ""))
@@ -166,28 +256,22 @@ class Service:
             return ""
         bare = Service(address=self.address, client=httpx2.AsyncClient(timeout=self.client.timeout))
         async with bare.client:
-            text = (await bare._sent("GET", url, None, None, None)).body
+            text = (await bare._sent(_Request(method="GET", url=url))).body
         return text if isinstance(text, str) else ""
 
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _once(self, request: _Request) -> ServiceReply:
         """Send one request, to where it is redirected too.
 
         After a rename the service asks for the same there.
         """
-        url = path if "://" in path else f"{self.address}{path}"
+        url, query = request.url, request.query
+        url = url if "://" in url else f"{self.address}{url}"
         for _ in range(_REDIRECTS + 1):
             if not self._is_here(url):
                 raise _NotSentError(
                     f"the request would go to {urlsplit(url).netloc}, another host than {self.address}"
                 )
-            answer = await self._sent(method, url, body, query, headers)
+            answer = await self._sent(replace(request, url=url, query=query))
             if answer.status not in _REDIRECTED:
                 return answer
             url, query = urljoin(url, answer.headers.get("location", "")), None
@@ -197,21 +281,15 @@ class Service:
         there, here = urlsplit(url), urlsplit(self.address)
         return (there.scheme, there.netloc) == (here.scheme, here.netloc)
 
-    async def _sent(
-        self,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        query: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> ServiceReply:
+    async def _sent(self, request: _Request) -> ServiceReply:
         import httpx2
 
-        content = None if body is None else json.dumps(body).encode()
-        more = {**(headers or {}), **({"content-type": "application/json"} if body is not None else {})}
+        has_body = request.body is not None
+        content = json.dumps(request.body).encode() if has_body else None
+        headers = {**(request.headers or {}), **({"content-type": "application/json"} if has_body else {})}
         try:
             async with self.client.stream(
-                method, url, content=content, params=query, headers=more
+                request.method, request.url, content=content, params=request.query, headers=headers
             ) as response:
                 return await _read(response)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:

@@ -298,10 +298,10 @@ def _at_the_end(view: RunView, outcome: Outcome, run_id: str) -> tuple[str, str]
     parked = [ask.asked.task_id for ask in view.asks.values() if ask.parked and not ask.answered]
     if outcome is not Outcome.COMPLETE and parked:
         return f"a question of {_named(view, parked[0])} waits for a person", f"sq decisions {run_id}"
-    for stage in (Stage.STUCK, Stage.FAILED, Stage.UNVERIFIED):
+    ends = {Stage.STUCK: "is stuck", Stage.FAILED: "failed", Stage.UNVERIFIED: "could not be verified"}
+    for stage, words in ends.items():
         for id_, task in view.tasks.items():
             if task.stage is stage:
-                words = "could not be verified" if stage is Stage.UNVERIFIED else _has_ended(stage)
                 return f"{_named(view, id_)} {words}", retry_command(view) or goes_on
     command = goes_on if view.ended and view.ended.resumable else f"sq status {run_id}"
     return MEANINGS[outcome], command
@@ -334,10 +334,6 @@ def _harmless(text: str, most: int) -> str:
     """Return an agent's words in one visible line that steers nothing, cut."""
     plain = " ".join(visible(text).split()).translate(_HARMLESS)
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
-
-
-def _has_ended(stage: Stage) -> str:
-    return "failed" if stage is Stage.FAILED else f"is {stage}"
 
 
 def _until(notice: Notice) -> str:

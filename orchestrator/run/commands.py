@@ -16,7 +16,7 @@ from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
-from orchestrator.project.runners.reporting import REPORTERS
+from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.ports import Ran, Reach
 from state.paths import remove_scratch_folder
 from state.records.commands import CommandRun, HostUse

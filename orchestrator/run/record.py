@@ -17,7 +17,7 @@ from orchestrator.run.ports import Commands, Integration, Person, Places, Scratc
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.forecast import ForecastBasis
+from state.records.plan import ForecastBasis
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 

@@ -7,9 +7,9 @@ counted. `sq otel RUN` sends everything again, with the same ids.
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
@@ -22,6 +22,9 @@ from state.journal.events import RunEnded, RunResumed, Stored
 from state.journal.store import JournalReader, is_active
 from state.settings.integrations import Telemetry
 
+if TYPE_CHECKING:
+    from orchestrator.telemetry.export import Exporter
+
 log = structlog.get_logger(__name__)
 
 QUEUED = 2_048  # spans
@@ -29,22 +32,10 @@ LAST_S = 5.0  # that the end of a run waits for its last spans
 _BATCH, _GATHER_S, _LOOK_S = 256, 1.0, 0.02
 
 
-class Collector(Protocol):
-    """Takes batches of spans."""
-
-    def send(self, spans: Sequence[Span]) -> bool:
-        """Send spans and wait for the answer. Returns whether they were taken."""
-        ...
-
-    def stop(self) -> None:
-        """Close the connection."""
-        ...
-
-
 class Spans:
     """The spans of one process of a run. Those that ended before the event `after` are not sent again."""
 
-    def __init__(self, run_id: str, collector: Collector, *, after: int, queued: int = QUEUED) -> None:
+    def __init__(self, run_id: str, collector: "Exporter", *, after: int, queued: int = QUEUED) -> None:
         self._fold = SpanFold(run_id)
         self._run_id = run_id
         self._collector = collector
@@ -115,7 +106,7 @@ class Spans:
         return batch
 
 
-def collector_of(telemetry: Telemetry, addresses: Mapping[str, str], version: str) -> Collector:
+def collector_of(telemetry: Telemetry, addresses: Mapping[str, str], version: str) -> "Exporter":
     """Return the collector that the settings name. `addresses` has the value of the variable with headers."""
     from orchestrator.telemetry.export import Exporter
 
@@ -127,7 +118,7 @@ _CHECKED_S = 1.0  # between looks whether a process still writes the run
 _MOST = 256  # spans that wait to be sent
 
 
-async def follow_spans(journal: JournalReader, folder: Path, collector: Collector) -> int:
+async def follow_spans(journal: JournalReader, folder: Path, collector: "Exporter") -> int:
     """Send all spans of a run and then each as it ends, until the run does. Returns how many were lost."""
     fold, lost = SpanFold(folder.name), 0
 

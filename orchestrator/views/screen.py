@@ -14,7 +14,7 @@ from typing import Any
 
 from state.hidden import HIDDEN, visible
 
-_BREAK = re.compile(r"\r\n?|\n")
+BREAK = re.compile(r"\r\n?|\n")
 _FURTHER = "    "  # before a text's further lines, so that they do not look like sq's own lines
 _JSON_NAMES = {"task_id": "taskId"}  # as reviewers and scripts write it, while stored events keep their names
 
@@ -26,7 +26,7 @@ def cell(text: str) -> str:
 
 def shown(text: str) -> list[str]:
     """Split a text into visible lines, with the further ones indented below the first."""
-    first, *further = (visible(line) for line in _BREAK.split(text))
+    first, *further = (visible(line) for line in BREAK.split(text))
     indent = first[: len(first) - len(first.lstrip())] + _FURTHER
     return [first, *(f"{indent}{line}".rstrip() for line in further)]
 

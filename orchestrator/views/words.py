@@ -8,8 +8,7 @@ from datetime import datetime
 from orchestrator.views.screen import cell
 from state.records.calls import CallEnd, Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
-from state.records.forecast import Forecast
-from state.records.plan import Task
+from state.records.plan import Forecast, Task
 from state.records.reviews import Evidence, ReviewIssue
 from state.records.spec_check import Decider
 
@@ -100,11 +99,6 @@ def _compared(value: float, half: float, most: float) -> str:
     if value <= half:
         return "less than forecast"
     return "as forecast" if value <= most else "more than forecast"
-
-
-def suggested(suggestions: Iterable[str]) -> list[str]:
-    """The suggestions of a review, which do not hold up the work."""
-    return [f"    suggestion: {suggestion}" for suggestion in suggestions]
 
 
 def tool_call(root: str, message: Message) -> str:

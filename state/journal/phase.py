@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
 from state.journal.view import RunView
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import ReviewDepth
-from state.settings.retry_limits import RETRY_LIMITS
 
 _UNDER_WAY = frozenset({Stage.ACCEPTED, Stage.COMMITTED, Stage.APPROVED})  # and building in an open attempt
 _REVIEWED_ONCE = frozenset({ReviewDepth.SHALLOW, ReviewDepth.STANDARD})

@@ -60,7 +60,8 @@ def _key(field: "Field[Any]", hint: object, set_by: SetBy, path: tuple[str, ...]
     else:
         plain = field.default if field.default_factory is MISSING else field.default_factory()
         default = kind.load(reduce(getattr, set_by.at, plain))
-    return Key(name=set_by.key, kind=kind, default=default, help=set_by.meaning, path=(*path, *set_by.at))
+    name = set_by.key or ".".join(path)
+    return Key(name=name, kind=kind, default=default, help=set_by.meaning, path=(*path, *set_by.at))
 
 
 def _model(name: str, role: Role, meaning: str) -> Key:

@@ -223,13 +223,14 @@ _BY_TYPE: dict[object, ValueKind] = {
 class SetBy:
     """The key that sets a field of a record, as the field's annotation.
 
-    `meaning` is for documents and helps. Without `kind` it follows from the field's type. `at` leads to a
-    field of the record in this field. `effort`: the preset's field that holds the default.
+    `meaning` is for documents and helps. Without `kind` it follows from the field's type, and without `key`
+    its name from the field's place in `Settings`, as in `limits.idle_s`. `at` leads to a field of the record
+    in this field. `effort`: the preset's field that holds the default.
     """
 
-    key: str
     meaning: str
     kind: ValueKind | None = None
+    key: str = ""
     at: tuple[str, ...] = ()
     effort: str = ""
 

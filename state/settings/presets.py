@@ -1,6 +1,6 @@
-"""The shipped tables of effort presets and models, read and checked once each."""
+"""What sq ships: effort presets, models, and how often a run has something done again before it gives up."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -71,3 +71,20 @@ def models() -> dict[str, Model]:
 def _table(name: str) -> dict[str, dict[str, Any]]:
     table: dict[str, dict[str, Any]] = table_beside(__file__, name)
     return table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryLimits:
+    """The most times of each kind, the first one included unless it says otherwise."""
+
+    proposals: int = 3  # of an analysis or a plan: the first and two corrected ones
+    unusable_reports: int = 2  # of a reviewer: it is asked once more, then given up
+    answer_tries: int = 2  # an unusable answer is asked for once more, with what is wrong with it
+    rejected_answers: int = 1  # to a question, which are made anew
+    plain_questions: int = 3  # of a Worker in one attempt, asked in its text and not by the tool
+    refusals: int = 5  # blocks of the completion gates in a row
+    same_refusal: int = 3  # of these, for the same reason
+    resolutions: int = 3  # of a conflict, before it is given up
+
+
+RETRY_LIMITS = RetryLimits()

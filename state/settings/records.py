@@ -176,40 +176,28 @@ class Model:
 class Limits:
     """The most that a run may use before it stops, times in seconds. `run_s` None: no limit of time."""
 
-    max_iterations: Annotated[int, SetBy("max_iterations", "exchanges with the Worker on one task")] = 50
+    max_iterations: Annotated[int, SetBy("exchanges with the Worker on one task", key="max_iterations")] = 50
     # Against an agent that only calls tools.
-    max_turns: Annotated[int, SetBy("limits.max_turns", "replies of the model in one exchange")] = 250
-    idle_s: Annotated[float, SetBy("limits.idle_s", "seconds of silence after which a session is ended")] = (
-        300.0
-    )
-    connect_s: Annotated[float, SetBy("limits.connect_s", "seconds that Claude Code has to start")] = 60.0
+    max_turns: Annotated[int, SetBy("replies of the model in one exchange")] = 250
+    idle_s: Annotated[float, SetBy("seconds of silence after which a session is ended")] = 300.0
+    connect_s: Annotated[float, SetBy("seconds that Claude Code has to start")] = 60.0
     # One AskUserQuestion call, all its questions together (seed 004).
-    question_s: Annotated[
-        float, SetBy("limits.question_s", "seconds for the answers to one call with questions")
-    ] = 60.0
-    verify_s: Annotated[float, SetBy("limits.verify_s", "seconds for one verification or set-up command")] = (
-        600.0
-    )
+    question_s: Annotated[float, SetBy("seconds for the answers to one call with questions")] = 60.0
+    verify_s: Annotated[float, SetBy("seconds for one verification or set-up command")] = 600.0
     verify_total_s: Annotated[
-        float,
-        SetBy(
-            "limits.verify_total_s",
-            "seconds of all commands of the project after which sq asks no more of its tests",
-        ),
+        float, SetBy("seconds of all commands of the project after which sq asks no more of its tests")
     ] = 7_200.0
-    run_s: Annotated[float | None, SetBy("limits.run_s", "seconds for the whole run")] = None
+    run_s: Annotated[float | None, SetBy("seconds for the whole run")] = None
     deadline: Annotated[
         str,
         SetBy(
-            "deadline",
             "time (`07:00`, `2026-11-27T07:00`) or duration (`+8h`) by which verified work is merged and "
             "handed over, and the run ends",
             or_empty(MOMENT),
+            key="deadline",
         ),
     ] = ""
-    grace_s: Annotated[
-        float, SetBy("limits.grace_s", "seconds after SIGTERM in which verified work is merged", AMOUNT)
-    ] = 30.0
+    grace_s: Annotated[float, SetBy("seconds after SIGTERM in which verified work is merged", AMOUNT)] = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,42 +205,21 @@ class Retries:
     """How failures of the API and of processes are retried. Waits are in seconds, doubling from the first."""
 
     # Together about six minutes.
-    tries: Annotated[int, SetBy("retries.tries", "further tries after a call that failed", whole(0))] = 10
+    tries: Annotated[int, SetBy("further tries after a call that failed", whole(0))] = 10
     first_wait_s: Annotated[
-        float,
-        SetBy(
-            "retries.first_wait_s",
-            "seconds before the first of them; each next wait is twice as long",
-            AMOUNT,
-        ),
+        float, SetBy("seconds before the first of them; each next wait is twice as long", AMOUNT)
     ] = 0.5
-    longest_wait_s: Annotated[
-        float, SetBy("retries.longest_wait_s", "seconds that no wait exceeds", AMOUNT)
-    ] = 60.0
+    longest_wait_s: Annotated[float, SetBy("seconds that no wait exceeds", AMOUNT)] = 60.0
     longest_reset_s: Annotated[
-        float,
-        SetBy(
-            "retries.longest_reset_s",
-            "seconds up to which a reset time that the API names is waited for",
-            AMOUNT,
-        ),
+        float, SetBy("seconds up to which a reset time that the API names is waited for", AMOUNT)
     ] = 21_600.0
-    resets: Annotated[
-        int, SetBy("retries.resets", "resets that one call waits for, one after another", whole(0))
-    ] = 10
+    resets: Annotated[int, SetBy("resets that one call waits for, one after another", whole(0))] = 10
     reset_slack_s: Annotated[
         float,
-        SetBy(
-            "retries.reset_slack_s",
-            "seconds after a named reset before the API is asked again, because clocks differ",
-            AMOUNT,
-        ),
+        SetBy("seconds after a named reset before the API is asked again, because clocks differ", AMOUNT),
     ] = 120.0
     login_s: Annotated[
-        float,
-        SetBy(
-            "retries.login_s", "seconds between two tries while a login of Claude Code has expired", AMOUNT
-        ),
+        float, SetBy("seconds between two tries while a login of Claude Code has expired", AMOUNT)
     ] = 60.0
 
 
@@ -301,24 +268,12 @@ class SandboxLimits:
     what a command prints (`output_mb`).
     """
 
-    processes: Annotated[
-        int | None, SetBy("sandbox.limits.processes", "processes and threads in one sandbox")
-    ] = 8_192
-    memory_mb: Annotated[
-        int | None, SetBy("sandbox.limits.memory_mb", "MiB of memory of everything in the run's sandboxes")
-    ] = None
-    file_mb: Annotated[
-        int | None, SetBy("sandbox.limits.file_mb", "MiB of one file written in a sandbox")
-    ] = 20_480
-    total_mb: Annotated[
-        int | None, SetBy("sandbox.limits.total_mb", "MiB that one session or command writes in its sandbox")
-    ] = 20_480
-    files: Annotated[
-        int | None, SetBy("sandbox.limits.files", "files that one session or command makes in its sandbox")
-    ] = 2_000_000
-    output_mb: Annotated[
-        int | None, SetBy("sandbox.limits.output_mb", "MiB that one command in a sandbox prints")
-    ] = 2_048
+    processes: Annotated[int | None, SetBy("processes and threads in one sandbox")] = 8_192
+    memory_mb: Annotated[int | None, SetBy("MiB of memory of everything in the run's sandboxes")] = None
+    file_mb: Annotated[int | None, SetBy("MiB of one file written in a sandbox")] = 20_480
+    total_mb: Annotated[int | None, SetBy("MiB that one session or command writes in its sandbox")] = 20_480
+    files: Annotated[int | None, SetBy("files that one session or command makes in its sandbox")] = 2_000_000
+    output_mb: Annotated[int | None, SetBy("MiB that one command in a sandbox prints")] = 2_048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,22 +283,20 @@ class SandboxSettings:
     mode: Annotated[
         Sandbox,
         SetBy(
-            "sandbox",
             "what holds agents and their work: bubblewrap (`whole`), Claude Code's own sandbox (`commands`), "
             "text rules alone (`off`), or the strongest that works here (`auto`); in a table: `sandbox.mode`",
+            key="sandbox",
         ),
     ] = Sandbox.AUTO
     network: Annotated[
         CommandNetwork,
         SetBy(
-            "sandbox.network",
-            "network of verification commands in the sandbox: `none`, or `full`, which the report then says",
+            "network of verification commands in the sandbox: `none`, or `full`, which the report then says"
         ),
     ] = CommandNetwork.NONE
     hosts: Annotated[
         tuple[str, ...],
         SetBy(
-            "sandbox.hosts",
             "hosts that agents and downloads of packages reach: `registries` (those of the project, for "
             "reading only), or a list. Of a host that you name anything goes through, also out. `[]`: none",
             HOSTS,
@@ -352,7 +305,6 @@ class SandboxSettings:
     services: Annotated[
         tuple[str, ...],
         SetBy(
-            "sandbox.services",
             'services that agents and verification reach, such as `["127.0.0.1:5432"]`: inside at the same '
             "port of 127.0.0.1",
             SERVICES,
@@ -375,86 +327,71 @@ class Settings:
     workflow: Annotated[
         Workflow,
         SetBy(
-            "workflow",
             "how the spec becomes work: planned as tasks (`orchestrated`), given to one Worker as it is "
-            "(`direct`), or planned first and then implemented by one Worker (`plan-then-implement`)",
+            "(`direct`), or planned first and then implemented by one Worker (`plan-then-implement`)"
         ),
     ] = Workflow.ORCHESTRATED
     questions: Annotated[
         OnQuestion,
-        SetBy(
-            "questions",
-            "a question that cannot be undone and that the spec does not cover: `answer` or `park` it",
-        ),
+        SetBy("a question that cannot be undone and that the spec does not cover: `answer` or `park` it"),
     ] = OnQuestion.ANSWER
     # Seed 004, FR-004.
     context_window: Annotated[
-        int, SetBy("context_window", "newest messages of a session that the Developer sees", whole(0))
+        int, SetBy("newest messages of a session that the Developer sees", whole(0))
     ] = 10
     worktrees: Annotated[
         bool,
         SetBy(
-            "worktrees",
             "tasks are built in git worktrees outside your checkout. Without: in the checkout itself, one at "
-            "a time, and nothing is staged or committed there",
+            "a time, and nothing is staged or committed there"
         ),
     ] = True
-    max_parallel: Annotated[
-        int, SetBy("max_parallel", "tasks under way at once; without worktrees always 1")
-    ] = 4
+    max_parallel: Annotated[int, SetBy("tasks under way at once; without worktrees always 1")] = 4
     follow_rounds: Annotated[
-        int, SetBy("follow.rounds", "rounds of `sq follow` on one pull request at most")
+        int, SetBy("rounds of `sq follow` on one pull request at most", key="follow.rounds")
     ] = 3
     worktree_include: Annotated[
         tuple[str, ...],
         SetBy(
-            "worktree.include",
             "patterns of files that git ignores and each worktree gets a copy of; not set: those of the "
             "commit's `.worktreeinclude`",
+            key="worktree.include",
         ),
     ] = ()
     included_by_file: bool = False
     worker_mcp: Annotated[
         tuple[str, ...],
         SetBy(
-            "worker.mcp",
             "names of servers of the commit's `.mcp.json` whose tools Workers get; they run in the sandbox",
+            key="worker.mcp",
         ),
     ] = ()
     set_up: Annotated[
         SetUp | tuple[str, ...],
         SetBy(
-            "worktree.setup",
             'how each new worktree is made ready: `"auto"`: by its lock files and manifests (`npm ci`, …); '
             'a list of commands; `"none"`',
             SET_UP,
+            key="worktree.setup",
         ),
     ] = SetUp.AUTO
-    merge: Annotated[bool, SetBy("merge", "at the end your branch is moved forward to the finished work")] = (
-        True
-    )
+    merge: Annotated[bool, SetBy("at the end your branch is moved forward to the finished work")] = True
     merge_unverified: Annotated[
-        bool,
-        SetBy(
-            "merge_unverified",
-            "your branch is moved for a run that ends with code 5 too, not for code 0 alone",
-        ),
+        bool, SetBy("your branch is moved for a run that ends with code 5 too, not for code 0 alone")
     ] = False
     verify: Annotated[
-        tuple[str, ...],
-        SetBy("verify", "commands that sq runs itself to verify; none: what the repository shows"),
+        tuple[str, ...], SetBy("commands that sq runs itself to verify; none: what the repository shows")
     ] = ()
     gateway: Annotated[
-        bool,
-        SetBy("gateway", "with an API key, sessions ask through a gateway of sq's and do not get the key"),
+        bool, SetBy("with an API key, sessions ask through a gateway of sq's and do not get the key")
     ] = True
     first_party: Annotated[
         bool | None,
         SetBy(
-            "gateway.first_party",
             "Claude Code behaves as at Anthropic's own address: `true`, `false`, or `auto`: if the API is "
             "there",
             BY_ITSELF,
+            key="gateway.first_party",
         ),
     ] = None
     dry_run: bool = False
@@ -464,38 +401,35 @@ class Settings:
     check_wait_s: Annotated[
         float,
         SetBy(
-            "check.wait",
             "seconds that a run on a terminal waits for answers to the questions about its spec, from each "
             "answer on anew; then the recommended options hold. Without a terminal it does not wait",
             AMOUNT,
+            key="check.wait",
         ),
     ] = 60.0
     approve_wait_s: Annotated[
         float,
         SetBy(
-            "approve.wait",
             "seconds that `--approve` waits for `sq approve`; then the run ends with code 3, and "
             "`sq resume` waits again",
+            key="approve.wait",
         ),
     ] = 43_200.0
     context: Annotated[
         tuple[str, ...],
-        SetBy(
-            "context",
-            "folders outside the repository, such as checkouts of other projects, that agents may read",
-        ),
+        SetBy("folders outside the repository, such as checkouts of other projects, that agents may read"),
     ] = ()
     budget_run_usd: Annotated[
         float | None,
         SetBy(
-            "budget",
             'USD for the whole run, every agent counted; `"none"`: no cap, for its tasks neither',
+            key="budget",
             effort="budget_run_usd",
         ),
     ] = None
     budget_task_usd: Annotated[
         float | None,
-        SetBy("budget_task", "USD for one task, never above that of the run", effort="budget_task_usd"),
+        SetBy("USD for one task, never above that of the run", key="budget_task", effort="budget_task_usd"),
     ] = None
     limits: Limits = field(default_factory=Limits)
     retries: Retries = field(default_factory=Retries)
@@ -503,30 +437,30 @@ class Settings:
     outward: Annotated[
         Integrations,
         SetBy(
-            "bell",
             "a terminal rings and shows a notice at the end of a run that took more than a minute",
             SWITCH,
+            key="bell",
             at=("bell",),
         ),
         SetBy(
-            "telemetry.otlp",
             "address of an OTLP collector that gets the spans of runs, such as `http://localhost:4318`",
             or_empty(ADDRESS),
+            key="telemetry.otlp",
             at=("telemetry", "otlp"),
         ),
         SetBy(
-            "telemetry.headers",
             "`env:NAME`: the variable with the headers that the collector wants, as `name=value,name=value`",
             or_empty(_VARIABLE),
+            key="telemetry.headers",
             at=("telemetry", "headers"),
         ),
     ] = field(default_factory=Integrations)
     protected: Annotated[
-        tuple[str, ...], SetBy("policy.protected", "patterns of further paths that no task may change")
+        tuple[str, ...], SetBy("patterns of further paths that no task may change", key="policy.protected")
     ] = ()
     allowed: Annotated[
         tuple[str, ...],
-        SetBy("policy.allowed", "names of [rules](../agents/session/policy.yaml) that do not hold"),
+        SetBy("names of [rules](../agents/session/policy.yaml) that do not hold", key="policy.allowed"),
     ] = ()
 
     @property

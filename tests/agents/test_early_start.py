@@ -100,6 +100,7 @@ async def test_the_early_command_is_the_one_that_the_sdk_makes(
     async with await anyio.open_process(["cat"]) as process:
         early = EarlyProcess(command_of(spec, launcher), process)
         transport = taking(early, options_of(spec, launcher))
+        assert transport
         await transport.connect()
         assert early.is_taken
         await transport.close()

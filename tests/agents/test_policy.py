@@ -5,6 +5,7 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import table
 
 from agents.session.permissions import SIGNAL_PREFIX, Policy, protected_path
 from agents.session.tools import SIGNALS
@@ -181,84 +182,11 @@ def test_no_path_makes_the_policy_raise_and_none_leads_out(tmp_path_factory, pat
 
 # --- Bash -----------------------------------------------------------------------------------------------
 
-PUSHING = """
-git push
-git push --force origin main
-git -C /tmp/x push
-git -C "/tmp/a folder" push
-git --no-pager push
-git -c user.name=x push
-cd src && git push
-make test; git push
-(git push)
-echo done | git push
-GIT_SSH_COMMAND=ssh git push
-/usr/bin/git push
-git remote add origin git@example.org:x.git
-git remote set-url origin x
-git send-email 0001.patch
-"""
-CHANGING = """
-git commit -m done
-git add -A && git commit -qm done
-git reset --hard
-git merge main
-git rebase -i HEAD~2
-git checkout main
-git checkout -- a.py
-git switch -c new
-git branch -D main
-git branch new
-git tag v1
-git stash
-git stash pop
-git worktree add ../x
-git cherry-pick abc
-git revert HEAD
-git am 0001.patch
-git pull
-git pull --rebase
-git update-ref refs/heads/main HEAD
-git -C .. commit --amend
-if true; then git commit -m x; fi
-"""
-PUBLISHING = """
-npm publish
-npm publish --access public
-npm --workspace a publish
-pnpm publish
-yarn npm publish
-cargo publish
-poetry publish --build
-uv publish
-twine upload dist/*
-python -m twine upload dist/*
-gem push a.gem
-docker push me/image
-gh release create v1
-gh pr create --fill
-"""
-BECOMING = """
-sudo apt-get install x
-cd x && sudo make install
-sudo -u root ls
-doas ls
-su root -c ls
-su - root
-echo x | sudo tee /etc/x
-FOO=1 sudo ls
-if true; then sudo ls; fi
-"""
-DELETING = """
-rm -rf /
-rm -rf /*
-rm -fr ~
-rm -r -f $HOME
-rm --recursive --force /
-rm -rf --no-preserve-root /
-rm -Rf ~/
-rm -rf "$HOME"
-"""
+PUSHING = table(__file__, "pushing")
+CHANGING = table(__file__, "changing")
+PUBLISHING = table(__file__, "publishing")
+BECOMING = table(__file__, "becoming")
+DELETING = table(__file__, "deleting")
 
 
 def commands(text, reason):
@@ -277,57 +205,7 @@ def test_a_command_against_the_policy_is_refused_with_what_to_do(worker, command
     assert reason in bash(worker, command)
 
 
-HARMLESS = """
-git diff
-git diff --stat HEAD
-git status --short
-git log --oneline -5
-git show HEAD
-git blame a.py
-git log --grep push
-git log --grep=commit
-git log -- src/merge.py
-git diff -- src/branch.py tests/tag.py
-git diff HEAD -- push.py
-git show HEAD:commit.py
-git ls-files | grep stash
-git merge-base main HEAD
-git rev-parse --abbrev-ref HEAD
-git branch --show-current
-git branch
-git branch -a
-git branch --list
-git tag -l
-git stash list
-git worktree list
-git remote -v
-git add -A
-git apply fix.patch
-grep push file
-grep -rn commit src
-python -m pytest tests/git/commit.py
-cat src/git/push.py
-ls .git/branches
-echo sudoku
-python sudoku.py
-cat sudo.md
-grep sudo README.md
-echo su casa
-npm test
-npm run build && echo published
-npm test -- publish.test.js
-cargo test publish
-npm ci && node publish.js
-yarn add publish-helper
-gh issue list
-docker build .
-rm -rf build
-rm -rf ./build /tmp/sq-x
-rm a.py
-rm -r node_modules/.cache
-rm -f ~/x.lock
-echo rm -rf
-"""
+HARMLESS = table(__file__, "harmless")
 
 
 def test_a_resolver_is_refused_with_its_own_way_and_may_add_and_remove(places):

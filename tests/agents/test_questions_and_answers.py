@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from agents.roles.developer import answers_schema, questions_in, read_answers
 from state.records.questions import Question, QuestionOption, label_meant, labels_meant, why_no_answer
@@ -57,19 +58,7 @@ def test_a_questions_text_is_kept_as_written_since_the_answer_is_found_by_it():
     assert question.text == " Which name? \n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        None,
-        "what?",
-        [],
-        {},
-        {"questions": None},
-        {"questions": []},
-        {"questions": "Which?"},
-        {"question": "Which?"},
-    ],
-)
+@pytest.mark.parametrize("arguments", table(__file__, "refused"))
 def test_a_call_without_questions_is_told_what_to_pass(arguments):
     told = questions_in(arguments)
     assert isinstance(told, str)
@@ -150,19 +139,7 @@ STORE = Question(
 )
 
 
-@pytest.mark.parametrize(
-    ("said", "label"),
-    [
-        ("SQLite", "SQLite (Recommended)"),
-        ("sqlite  (recommended)", "SQLite (Recommended)"),
-        (" postgres\n", "Postgres"),
-        ("Postgres (shared)", "Postgres"),
-        ("Postgres: a server: shared", "Postgres"),
-        ("SQLite: one file", "SQLite (Recommended)"),
-        ("SQLite (Recommended): One  file", "SQLite (Recommended)"),
-        ("MUL", "mul"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "labels"))
 def test_a_reply_that_can_only_be_one_label_is_that_label(said, label):
     assert read((STORE,), answer(STORE, said))[0].labels == (label,)
     assert read((STORE,), answer(STORE, free_text=said))[0].labels == (label,)

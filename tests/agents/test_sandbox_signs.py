@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from language.tables import table
 
 from agents.process.containment import Containment
 from agents.process.sandbox.bubblewrap import bubblewrapped
@@ -16,38 +17,10 @@ from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from state.secrets import without_secrets
 
-NETWORK = 'sandbox.network = "full"'
-OFF = "--sandbox off"
 # A command, the program that it needs, what it lacks, and what opens it.
-COMMANDS = (
-    ("curl -sS http://example.com/", "curl", "the network", NETWORK),
-    ("git ls-remote https://example.com/a.git", "git", "the network", NETWORK),
-    ("node -e \"fetch('http://example.com').catch(e => { throw e.cause })\"", "node", "the network", NETWORK),
-    ("node -e \"require('net').connect(5432, '127.0.0.1')\"", "node", "a service on port 5432", NETWORK),
-    ("node -e \"require('net').connect('/var/run/docker.sock')\"", "node", "/var/run/docker.sock", OFF),
-    ("curl -sS http://127.0.0.1:6379/", "curl", "a service on port 6379", NETWORK),
-    ("python3 -c \"import socket; socket.create_connection(('example.com', 80))\"", "python3", "the network", NETWORK),
-    ("python3 -c \"import urllib.request as u; u.urlopen('http://192.0.2.1/')\"", "python3", "the network", NETWORK),
-    ("touch /usr/here", "touch", "a place to write", OFF),
-    ("python3 -c \"open('/opt/here', 'w')\"", "python3", "a place to write", OFF),
-    ('cat "$HOME/.config/service.json"', "cat", ".config/service.json", OFF),
-    ("python3 -c \"import os; open(os.path.expanduser('~/data.csv'))\"", "python3", "data.csv", OFF),
-)  # fmt: skip
+COMMANDS = table(__file__, "commands")
 # Messages of programs that are seldom installed.
-MESSAGES = (
-    ('psql: error: connection to server at "127.0.0.1", port 5432 failed: Connection refused', "port 5432"),
-    (
-        'connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: No such file or directory',
-        "/var/run/postgresql/.s.PGSQL.5432",
-    ),
-    ("Could not connect to Redis at 127.0.0.1:6379: Connection refused", "port 6379"),
-    ("dial tcp 127.0.0.1:27017: connect: connection refused", "port 27017"),
-    ("dial unix /var/run/docker.sock: connect: no such file or directory", "/var/run/docker.sock"),
-    ("npm error code EAI_AGAIN", "the network"),
-    ("error: failed to lookup address information: Temporary failure in name resolution", "the network"),
-    ("java.net.UnknownHostException: repo.example.com", "the network"),
-    ("Error: EROFS: read-only file system, mkdir '/usr/lib/x'", "a place to write"),
-)
+MESSAGES = table(__file__, "messages")
 WITHOUT = (
     "AssertionError: 1 != 2",
     "FileNotFoundError: [Errno 2] No such file or directory: 'data/notes.txt'",

@@ -4,6 +4,7 @@ import json
 
 import anyio
 import pytest
+from language.tables import rows
 from mcp import Client
 
 from agents.roles.planner import read_analysis, read_plan
@@ -40,25 +41,7 @@ async def test_a_role_is_offered_its_tools_and_no_other(role):
     assert all(tool.input_schema["type"] == "object" for tool in offered.values())
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        (
-            "task_complete",
-            {
-                "summary": "Done.",
-                "tests": "3 passed",
-                "disputes": [{"id": "0a1b2c3d", "evidence": "line 3 handles it"}],
-                "notes": "the cache is cold",
-            },
-        ),
-        ("task_stuck", {"reason": "no network", "notes": ""}),
-        (
-            "iteration_done",
-            {"done": "a", "test_status": "red", "next_step": "b", "blockers": ["c"], "notes": "d"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "accepted"))
 async def test_a_workers_signal_is_recorded_with_what_it_carries(tool, arguments):
     desk = Desk(Role.WORKER)
     accepted, told = await desk.call(tool, arguments)
@@ -80,21 +63,7 @@ async def test_fields_that_are_left_out_are_recorded_as_empty():
     }
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "named"),
-    [
-        ("task_complete", {}, "summary"),
-        ("task_complete", {"summary": 5}, "5 is not of type 'string'"),
-        ("task_complete", {"summary": "", "disputes": [{"id": "0a1b2c3d"}]}, "'evidence' is a required"),
-        (
-            "task_complete",
-            {"summary": "", "disputes": [{"id": "0a1b2c3d", "evidence": " "}]},
-            "disputes.0.evidence",
-        ),
-        ("task_stuck", {"reason": ""}, "non-empty"),
-        ("iteration_done", {"done": "a", "blockers": "none"}, "'none' is not of type 'array'"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "refused"))
 async def test_a_signal_that_does_not_fit_is_not_recorded_and_says_what_is_wrong(tool, arguments, named):
     desk = Desk(Role.WORKER)
     accepted, told = await desk.call(tool, arguments)

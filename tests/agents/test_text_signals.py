@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from language.tables import table
 
 from agents.roles.worker import signal_in_text
 from agents.session.tools import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
@@ -24,27 +25,7 @@ def test_a_signal_on_the_last_line_of_its_own_counts(text, name):
     assert signal_in_text(text)[0] == name
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "   \n ",
-        "I will not output TASK_COMPLETE yet",
-        "I will not output TASK_COMPLETE yet.\nFirst the tests.",
-        "TASK_COMPLETE\nWait, one test fails.",
-        "TASK_COMPLETE.",
-        "TASK_COMPLETE ITERATION_DONE",
-        "task_complete",
-        "NOT TASK_COMPLETE",
-        "TASK_COMPLETED",
-        "When done I output:\n`TASK_COMPLETE`",
-        "```\nTASK_COMPLETE\n```",
-        "TASK_STUCK",
-        "TASK_STUCK:",
-        "TASK_STUCK:   ",
-        "I am not TASK_STUCK: all is well",
-    ],
-)
+@pytest.mark.parametrize("text", table(__file__, "texts"))
 def test_a_signal_that_is_only_mentioned_is_none(text):
     assert signal_in_text(text) is None
 

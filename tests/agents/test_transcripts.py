@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agents.transcript.read import TranscriptError, read_transcript, transcript_of, with_last_message
 from agents.transcript.records import Speaker, ToolCall
 from agents.transcript.render import rendered
-from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.session_facts import facts_of
 from state.records.calls import Message, MessageKind
 
 FOLDER = Path(__file__).with_name("transcripts")
@@ -320,7 +320,7 @@ def test_the_newest_message_is_found_however_long_its_line_and_what_follows_it(w
 
 def test_reading_imports_no_sdk_and_nothing_heavy():
     code = (
-        "import sys; import orchestrator.gates.power_steering.facts.session, agents.transcript.read, agents.transcript.render;"
+        "import sys; import orchestrator.gates.power_steering.session_facts, agents.transcript.read, agents.transcript.render;"
         "print([n for n in ('claude_agent_sdk', 'anthropic', 'pydantic', 'anyio', 'yaml') if n in sys.modules])"
     )
     told = run(

@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.spec_faults.__main__ import scripted
-from benchmarks.spec_faults.cases import CaseScore, all_cases, figures_of
+from benchmarks.spec_faults import CaseScore, all_cases, figures_of, scripted
 from state.records.spec_check import FaultKind
 
 CASES = {case.name: case for case in all_cases()}

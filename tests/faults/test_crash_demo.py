@@ -16,7 +16,7 @@ import pytest
 from crashes import WAYS, Bench, MakeBench, Shell, crash_everywhere, environment
 
 from agents.process.containment import Containment
-from orchestrator.cli.runs.demo import make_repository
+from orchestrator.cli.runs.run import make_repository
 from state.settings.sources import user_file
 
 PARTS = 3  # of a matrix, for as many workers

@@ -91,7 +91,7 @@ def save_under(fault, prepared, name):
     assert done.returncode in {0, KILLED, NO_OUTPUT}, done.stderr
     file = folder / "s" / "state.json"
     assert json.loads(file.read_bytes())  # whole, whatever happened
-    found = SteeringStore(folder, "s", environ={}, diagnostic_log_dir=folder / "read").load()
+    found = SteeringStore(folder, "s", environ={"SQ_PS_DIAGNOSTIC_LOG_DIR": str(folder / "read")}).load()
     assert found.reason == ""
     return Ended(done.returncode, done.stdout, found.state, folder)
 

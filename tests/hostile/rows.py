@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from language.tables import table
 from victims import KEYS, MARKED, SECRET, Victims
 
 
@@ -246,31 +247,6 @@ ROWS = (
     Row("see a disk", "ls /dev/vda /dev/sda /dev/kvm 2>/dev/null | grep -q .", only_held=True),
 )
 
-HONEST = """
-set -e
-mkdir -p "$HERE" && cd "$HERE"
-echo 'print(1)' > a.py && python3 a.py
-git status --short >/dev/null && git diff --stat && git log --oneline -1 >/dev/null
-git add a.py && git diff --cached --stat | grep -q a.py && git restore --staged a.py
-python3 - <<'PY'
-import asyncio, http.server, os, socket, tempfile, threading, urllib.request
-server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-assert urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/").status == 200
-async def main():
-    process = await asyncio.create_subprocess_exec("true")
-    assert await process.wait() == 0
-asyncio.run(main())
-with tempfile.TemporaryDirectory() as folder:
-    one = socket.socket(socket.AF_UNIX); one.bind(folder + "/s"); one.listen()
-    two = socket.socket(socket.AF_UNIX); two.connect(folder + "/s")
-import multiprocessing
-multiprocessing.get_context("spawn")
-open(os.path.expanduser("~/.cache-of-mine"), "w").write("x")
-PY
-mkdir -p ~/.cache/tool && touch ~/.cache/tool/x
-[ "$(id -u)" = "$(stat -c %u a.py)" ]
-cd .. && rm -rf "$HERE"
-"""
+HONEST = table(__file__, "honest")
 
 ROOT = os.geteuid() == 0

@@ -10,6 +10,7 @@ import anyio
 import pytest
 import yaml
 from hostile_runs import SQ, call, make_repository, signals, write
+from language.tables import table
 from rows import ROOT
 
 from agents.gateway.scenario import load_scenario
@@ -19,37 +20,7 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(300)]
 
 KEY = "sk-ant-api03-hostile-key-0123456789abcdef"
 # The mark is put together here, so that neither this script nor a transcript of it is a hit.
-LOOK = r"""
-MARK="hostile-key-""0123456789"
-hits=0
-count() { hits=$((hits + $1)); }
-count "$(env | grep -c "$MARK")"
-count "$(cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -c "$MARK")"
-count "$(grep -rlF "$MARK" "$CLAUDE_CONFIG_DIR" "$HOME" . --exclude=look.sh 2>/dev/null | wc -l)"
-echo "$hits" > hits.txt
-python3 - <<'PY'
-import json, os, urllib.request, urllib.error
-base, token = os.environ["ANTHROPIC_BASE_URL"], os.environ["ANTHROPIC_API_KEY"]
-def ask(path, model, token, base=base):
-    body = json.dumps({"model": model, "max_tokens": 5, "messages": [{"role": "user", "content": "x"}]}).encode()
-    headers = {"x-api-key": token, "content-type": "application/json", "anthropic-version": "2023-06-01"}
-    request = urllib.request.Request(base + path, body, headers)
-    try:
-        return urllib.request.urlopen(request, timeout=10).status
-    except urllib.error.HTTPError as error:
-        return error.code
-    except OSError:
-        return 0
-root, caller = base.rsplit("/", 3)[0], base.rsplit("/", 3)[1:]
-found = {
-    "another model": ask("/v1/messages", "claude-never-heard-of", token),
-    "another path": ask("/v1/files", "claude-sonnet-5-5", token),
-    "a wrong token": ask("/v1/messages", "claude-sonnet-5-5", "sqk_" + "0" * 43),
-    "another caller": ask("/v1/messages", "claude-sonnet-5-5", token, f"{root}/reviewer/notes/1"),
-}
-json.dump(found, open("answers.json", "w"))
-PY
-"""
+LOOK = table(__file__, "look")
 
 
 @asynccontextmanager

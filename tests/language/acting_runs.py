@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import cycle
 
 from language.large_runs import twelve_tasks
+from language.tables import table
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records.commands import CanaryResult
@@ -20,50 +21,7 @@ from state.records.reviews import (
 from state.records.work import ChangeKind, FileChange
 
 # sq gives these itself, or checks their form before it stores them.
-_SQS_OWN = frozenset(
-    [
-        "run_id",
-        "task_id",
-        "task_ids",
-        "call_id",
-        "ask_id",
-        "session_id",
-        "commit",
-        "tree",
-        "base",
-        "onto",
-        "base_commit",
-        "start",
-        "id",
-        "dependencies",
-        "by",
-        "gate",
-        "criterion_id",
-        "repository",
-        "worktrees",
-        "worktree",
-        "folder",
-        "effort",
-        "sq_version",
-        "name",
-        "alias",
-        "ref",
-        "of_seq",
-        "prompt",
-        "system",
-        "spec_text",
-        "consideration_id",
-        "payload",
-        "fingerprint",
-        "credentials",
-        "environment",
-        "containment",
-        "level",
-        "rehearsal",
-        "branch",
-        "base_branch",
-    ]
-)
+_SQS_OWN = table(__file__, "sqs_own")
 
 
 def with_more(events):

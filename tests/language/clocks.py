@@ -4,43 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from language.tables import table
+
 NO_COMPILER = "a clock that jumps needs a C compiler (.ci/install-tools installs one)"
 
 # Moves the wall clock of a process by the seconds that a file says, and no other clock.
-_CLOCK = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <time.h>
-static long offset(void) {
-  long seconds = 0;
-  FILE *file = fopen(getenv("CLOCK_OFFSET"), "r");
-  if (file) { if (fscanf(file, "%ld", &seconds) != 1) seconds = 0; fclose(file); }
-  return seconds;
-}
-int clock_gettime(clockid_t id, struct timespec *at) {
-  static int (*real)(clockid_t, struct timespec *);
-  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
-  int failed = real(id, at);
-  if (!failed && id == CLOCK_REALTIME) at->tv_sec += offset();
-  return failed;
-}
-time_t time(time_t *at) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  if (at) *at = now.tv_sec;
-  return now.tv_sec;
-}
-int gettimeofday(struct timeval *at, void *zone) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  at->tv_sec = now.tv_sec;
-  at->tv_usec = now.tv_nsec / 1000;
-  return 0;
-}
-"""
+_CLOCK = table(__file__, "clock")
 
 
 def jumping_clock(clock: Path) -> dict[str, str]:

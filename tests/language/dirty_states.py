@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from language.tables import table
+
 FILES = {  # what the first commit has
     "edited.txt": b"one\ntwo\nthree\nfour\nfive\n",
     "staged.txt": b"a\nb\nc\n",
@@ -18,50 +20,14 @@ FILES = {  # what the first commit has
     "folder/inside.txt": b"x\ny\n",
     "clean.txt": b"clean\n",
 }
-STATES = {
-    "edited": "printf 'one\\nTWO of mine\\nthree\\nfour\\nfive\\nsix of mine' > edited.txt",
-    "shorter": "printf 'one\\nfour\\nfive\\n' > edited.txt",
-    "staged": "printf 'a\\nmine\\nc\\n' > staged.txt; git add staged.txt",
-    "twice": "printf 'a\\nstaged\\nc\\n' > twice.txt; git add twice.txt; printf 'a\\nstaged\\nc\\nlater\\n' > twice.txt",
-    "deleted": "rm deleted.txt",
-    "removed": "git rm -q removed.txt",
-    "renamed": "git mv renamed.txt new-name.txt; echo more >> new-name.txt",
-    "moved": "mv moved.txt new-place.txt",
-    "crlf": "printf 'one\\r\\nmine\\r\\nthree\\r\\nfour\\n' > crlf.txt",
-    "binary": "printf 'a\\0b' > image.bin",
-    "mode": "chmod +x run.sh; echo mine >> run.sh",
-    "untracked": "echo mine > 'un tracked ä.txt'; mkdir -p deep/er; printf 'no end' > deep/er/file; : > empty",
-    "odd name": "printf mine > $'odd\\tname\\n\"x'; printf mine > $'not-utf8-\\xff'",
-    "link": "ln -s edited.txt link; ln -s nowhere dangling",
-    "inside": "echo mine >> folder/inside.txt",
-    "ignored": "echo KEY=1 > .env; mkdir -p out; echo built > out/a.o",
-    "intended": "echo mine > intended.txt; git add -N intended.txt",
-    "hidden edit": "echo mine >> clean.txt; git update-index --assume-unchanged clean.txt",
-    "submodule": "echo mine >> sub/tracked.txt; echo mine > sub/new.txt; git -C sub add new.txt",
-    "repository": "git init -q inner; echo mine > inner/file; git -C inner add file",
-}
+STATES = table(__file__, "states")
 TARGETS = [
     "edited.txt", "staged.txt", "twice.txt", "deleted.txt", "removed.txt", "renamed.txt", "new-name.txt", "moved.txt",
     "new-place.txt", "crlf.txt", "image.bin", "run.sh", "un tracked ä.txt", "deep/er/file", "empty", "link", "dangling",
     "folder/inside.txt", "folder", "deep", ".env", "out/a.o", "out", "intended.txt", "clean.txt", "sub/tracked.txt",
     "sub/new.txt", "inner/file", "$'odd\\tname\\n\"x'", "$'not-utf8-\\xff'",
 ]  # fmt: skip
-ON_A_PATH = [
-    "rm -rf {0}",
-    "rm -rf {0}; mkdir -p {0}; echo agent > {0}/agent",
-    "mkdir -p $(dirname {0}) && rm -rf {0} && printf 'agent\\n' > {0}",
-    "mkdir -p $(dirname {0}) && rm -rf {0} && printf 'agent' > {0}",
-    "[ -f {0} ] && sed -i 's/.*/agent/' {0}",
-    "[ -f {0} ] && sed -i 's/mine/agents/' {0}",
-    "[ -f {0} ] && sed -i 's/$/\\r/' {0}",
-    "[ -e {0} ] && mv {0} taken-away",
-    "rm -rf {0}; ln -s clean.txt {0}",
-    "[ -d $(dirname {0}) ] && git checkout -q -- {0}",
-    "git add -f {0}",
-    "git rm -q -rf --cached {0}",
-    "git rm -q -rf {0}",
-    "git mv -f {0} elsewhere",
-]
+ON_A_PATH = table(__file__, "on_a_path")
 ON_ALL = [
     "git stash -q -u", "git stash -q", "git add -A", "git reset -q --hard", "git checkout -q -- .", "git clean -qfdx",
     "git rm -q -r --cached .", "rm -f .git/index", "git commit -q -am agent", "git checkout -q -b agents",

@@ -21,8 +21,8 @@ from state.records.questions import Answer, Question, QuestionOption
 from state.records.reviews import CriterionVerdict, Finding, FindingState, JudgedBy, ReviewIssue
 from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Confinement
-from state.settings.retry_limits import RETRY_LIMITS
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.fleet.port import Step
-from orchestrator.fleet.records import FleetLimits, Submission, Unit, UnitState, report_of
+from orchestrator.fleet.records import FleetLimits, Step, Submission, Unit, UnitState, report_of
 
 _ACTIVE = {UnitState.QUEUED, UnitState.WORKING}
 

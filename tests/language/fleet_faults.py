@@ -263,7 +263,7 @@ def one_name_twice(fleet: FleetHere, server: PostgresServer) -> str:
 _NEXT = """
 import sys
 from pathlib import Path
-from orchestrator.fleet.policy import WorkerPolicy
+from orchestrator.fleet.host import WorkerPolicy
 from orchestrator.fleet.worker import Worker, WorkerWish
 wish = WorkerWish(policy=WorkerPolicy(repositories=("*",)), protocol="2", name="next")
 Worker(sys.argv[1], Path(sys.argv[2]), wish, "next", lambda *text: print(*text, flush=True)).run()

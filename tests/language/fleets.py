@@ -18,8 +18,8 @@ import yaml
 from benchmarks.rehearsed import agreeing, calls, commit, git, reports
 from language.played_sq import PLAYED_SQ
 from orchestrator.fleet.dbos_engine import DbosEngine
+from orchestrator.fleet.host import OWN_SPEC, SCENARIO
 from orchestrator.fleet.ledger import FleetLedger
-from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
 from orchestrator.fleet.records import Submission, Unit
 from orchestrator.fleet.transport import GitServer, content_hash, offer
 

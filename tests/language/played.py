@@ -10,58 +10,12 @@ from agents.transcript.render import rendered
 from language.rehearsed import Conversations
 from language.scripted import analyzes, answer, answers, asks, call, completes, passes, plans, question, says
 from language.sessions_to_judge import sessions_to_judge
+from language.tables import table
 
 _WHOLE = 10_000_000  # characters: more than any session has
 _WHICH = question("Which colour is the sign?", "red", "blue", "green")
-_COUNTER = """cat > counter.py <<'END'
-_count = 0
-
-
-def increment() -> None:
-    global _count
-    _count += 1
-
-
-def decrement() -> None:
-    global _count
-    _count -= {step}
-
-
-def getCount() -> int:
-    return _count
-END
-cat > test_counter.py <<'END'
-import unittest
-
-import counter
-
-
-class CounterTest(unittest.TestCase):
-    def test_counts_up(self) -> None:
-        before = counter.getCount()
-        counter.increment()
-        self.assertEqual(counter.getCount(), before + 1)
-
-    def test_counts_down(self) -> None:
-        before = counter.getCount()
-        counter.decrement()
-        self.assertLess(counter.getCount(), before)
-END
-python3 -m unittest
-"""
-_SIGN = """echo 'COLOUR = "{colour}"' > sign.py
-cat > test_sign.py <<'END'
-import unittest
-
-import sign
-
-
-class SignTest(unittest.TestCase):
-    def test_has_a_colour(self) -> None:
-        self.assertEqual(sign.COLOUR, "{colour}")
-END
-python3 -m unittest
-"""
+_COUNTER = table(__file__, "counter")
+_SIGN = table(__file__, "sign")
 
 
 def conversations() -> list[Conversations]:

@@ -192,8 +192,19 @@ def analyzes() -> dict[str, Any]:
     )
 
 
-def whole_run(**worker_callers: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The callers of a one-task run that passes, the Worker's first attempt given or plain."""
+_FIRST = {
+    "worker": "worker/notes/1",
+    "reviewer": "reviewer/notes/1",
+    "developer": "developer/notes/1",
+    "planner": "planner/plan/1",
+}
+
+
+def whole_run(**callers: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The callers of a one-task run that passes, with these in place of the plain ones.
+
+    A role alone stands for its first caller in the run: `worker=[…]` for `**{"worker/notes/1": […]}`.
+    """
     return {
         "planner/analysis/1": [analyzes()],
         "planner/plan/1": [plans("notes")],
@@ -203,5 +214,5 @@ def whole_run(**worker_callers: Sequence[Mapping[str, Any]]) -> dict[str, Sequen
         "reviewer/notes.checkpoint-*/*": [passes()],
         "reviewer/final/*": [passes()],
         "judge/*": [SATISFIED],
-        **worker_callers,
+        **{_FIRST.get(name, name): replies for name, replies in callers.items()},
     }

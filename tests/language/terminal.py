@@ -18,7 +18,6 @@ from typing import Self
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 30.0
 _MODES = re.compile(rb"\x1b\[\?(\d+)([hl])")
-_WAITS = re.compile(rb"\x1b\[c|\x1b\[\?[\d;]*\$p|\x1b\[>q|\x1b\[\?u")
 _SEQUENCES = re.compile(
     r"\x1b\[[0-9;:?<>=!]*[ -/]*[@-~]"  # CSI
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.runs import demo
+from orchestrator.cli.runs import run as commands
 
 
 class Unshown(str):
@@ -44,7 +44,7 @@ def access() -> Mapping[str, str]:
 def project(tmp_path: Path) -> Path:
     """A small Python repository with one commit: a module, its tests and the counter spec."""
     folder = tmp_path / "project"
-    demo.make_repository(Path(demo.__file__).parents[1] / "rehearsal", folder)
+    commands.make_repository(Path(commands.__file__).parents[1] / "rehearsal", folder)
     return folder
 
 

@@ -5,11 +5,10 @@ import os
 import pytest
 from language.sessions_to_judge import sessions_to_judge
 
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.examine import examine
-from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.examine import examine, judge_here
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.session_facts import facts_of
 from state.roles import Role
 from state.settings.presets import usual_settings
 from state.verdicts import Source

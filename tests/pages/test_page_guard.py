@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dash_served import asked, dash_on, request, signed_in
 from language.large_runs import RUN_ID
+from language.tables import table
 
 RUN = f"/run/{RUN_ID}"
 PATHS = ("/", RUN, f"{RUN}/stream", "/stream", "/assets/live.js", f"{RUN}/events", "/nothing")
@@ -40,36 +41,7 @@ def test_without_the_cookie_nothing_is_answered(shared, path):
     assert asked(dash, request(dash, f"{path}?t=x"))[::2] == (403, b"")
 
 
-REFUSED = {  # a request of somebody who even has the cookie, and the status
-    "rebinding": ({"host": "evil.example:{port}"}, 421),
-    "a name that begins like ours": ({"host": "127.0.0.1.evil.example:{port}"}, 421),
-    "another port": ({"host": "127.0.0.1:1"}, 421),
-    "no port": ({"host": "127.0.0.1"}, 421),
-    "no name": ({"host": ":{port}"}, 421),
-    "a user before the name": ({"host": "x@127.0.0.1:{port}"}, 421),
-    "a foreign origin": ({"more": ["Origin: http://evil.example"]}, 403),
-    "an origin that is none": ({"more": ["Origin: null"]}, 403),
-    "an origin on another port": ({"more": ["Origin: http://127.0.0.1:1"]}, 403),
-    "two origins": ({"more": ["Origin: http://127.0.0.1:{port}", "Origin: http://evil.example"]}, 403),
-    "a page of another site": ({"more": ["Sec-Fetch-Site: cross-site"]}, 403),
-    "a page of another port": ({"more": ["Sec-Fetch-Site: same-site"]}, 403),
-    "POST": ({"method": "POST"}, 403),
-    "PUT": ({"method": "PUT"}, 403),
-    "OPTIONS": ({"method": "OPTIONS", "more": ["Origin: http://evil.example"]}, 403),
-    "CONNECT": ({"method": "CONNECT", "path": "evil.example:443"}, 403),
-    "a body": ({"more": ["Content-Length: 3"], "body": "abc"}, 403),
-    "a body in pieces": ({"more": ["Transfer-Encoding: chunked"], "body": "0\r\n\r\n"}, 403),
-    "two slashes": ({"path": "//run"}, 403),
-    "two slashes inside": ({"path": f"{RUN}//events"}, 403),
-    "a way up": ({"path": f"{RUN}/../.."}, 403),
-    "a hidden way up": ({"path": f"{RUN}/%2e%2e/x"}, 403),
-    "a hidden slash": ({"path": "/assets/..%2f..%2fsite.py"}, 403),
-    "a hidden backslash": ({"path": "/assets/..%5csite.py"}, 403),
-    "a hidden null": ({"path": "/assets/live.js%00"}, 403),
-    "a dot": ({"path": "/./run"}, 403),
-    "another server's address": ({"path": "http://evil.example/"}, 403),
-    "a star": ({"path": "*", "method": "OPTIONS"}, 403),
-}
+REFUSED = table(__file__, "refused")
 
 
 @pytest.mark.parametrize("case", REFUSED)

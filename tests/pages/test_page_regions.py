@@ -15,14 +15,13 @@ from language.event_strategies import legal_runs
 from language.large_runs import _rows as rows_of
 from language.large_runs import many_events, twelve_tasks, write
 
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.pages import overview_regions
-from orchestrator.views.report.reading import RunRead
-from orchestrator.views.report.rendering import web
+from orchestrator.views.report.rendering import RunRead, web
+from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.journal.store import Journal, journal_file
 

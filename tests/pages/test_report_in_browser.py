@@ -10,11 +10,10 @@ from language.acting_runs import hostile_run, saying, words_in
 from language.large_runs import RUN_ID, twelve_tasks
 from language.sampled import sampled
 
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
 from orchestrator.views.models.work import read_work, recorded_work
-from orchestrator.views.report.reading import RunRead
-from orchestrator.views.report.rendering import Format, rendered
+from orchestrator.views.report.rendering import Format, RunRead, rendered
+from orchestrator.views.run.story import RunStory
 from state.journal.events import MessageReceived
 
 pytestmark = pytest.mark.browser

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from language.tables import rows, table
 
 import prompts
 from agents.access import KeyConnection
@@ -78,31 +79,18 @@ NOTES = HandOver(
 )
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
+    **table(__file__, "full"),
     "untouched": (FINDING.id,),
-    "by_person": True,
-    "words": ["Be brief."],
-    "answered": ["Which colour? → blue"],
-    "decided": ["Which colour? → blue"],
-    "folders": ["/elsewhere/library"],
-    "analysis": "Stack: Python",
     "answers": [ANSWER],
-    "asked": {"mine": "# The question", "yours": "# The question"},
-    "before": "the tests failed",
-    "changed": "+2",
-    "changes": "+1",
     "consideration": consideration_of({"id": "mine", "question": "Is it?", "description": "So it is."}),
-    "commands": ["make test"],
     "criteria": (
         Criterion(id="c-1", text="it counts", quote="Count.", task_ids=("counter",), spec_lines=(3, 3)),
         Criterion(id="c-2", text="it is small", kind=CriterionKind.CONSTRAINT),
     ),
-    "commit": "c0ffee",
     "announced": [
         TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
     ],
-    "baseline": ["make test (Makefile): passes, 3 tests"],
     "changed_tests": [TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
-    "failing": [("make test", "counter.py::test_z")],
     "let_through": [
         (
             "counter",
@@ -110,75 +98,16 @@ FULL = {
             "no reviewer ruled on it",
         )
     ],
-    "unproven": ("counter.py::test_new",),
-    "doubts": ("no test fails without the work: make test passes with counter.py: count emptied",),
-    "users": ("counter.py",),
     "united": [
         MergeBuilt(task_id="counter", commit="c0ffee", tree="f00d", onto="beef", united=("counter.py",))
     ],
-    "attempt": 2,
-    "base": "c0ffee",
-    "done": ["readme"],
-    "said": "It counts.",
     "tests_that_change": (TestThatChanges(test="counter.py", line="- add() rounds"),),
-    "conflicts": [
-        {
-            "task_id": "counter",
-            "paths": ("src/index.ts",),
-            "summary": "Both.",
-            "noticed": "two names for one",
-            "diff": "++1",
-        }
-    ],
-    "conventions": "Project: a library",
-    "decisions": ["Which name? → a (It is shorter.)"],
-    "first": "# Build one task",
-    "fix": True,
-    "in_worktree": True,
-    "sandboxed": True,
-    "online": True,
-    "proven": True,
-    "needing": "test_a and test_b",
-    "old": "test_c",
-    "refused": ["no test fails without the work: make test passes with counter.py: add emptied"],
-    "seen": "`make test`: passed, 3 tests.",
-    "suggestions": ["name it count"],
-    "tests": True,
-    "texts": [(("CLAUDE", "AGENTS"), "Tests first.")],
-    "remarks": ("a folder's text does not fit",),
-    "tokens": ["counter.py:3: PyPI token"],
-    "untold": ("which of the new tests show the change",),
-    "asks": True,
-    "writes": True,
-    "depth": "standard",
-    "reported": True,
-    "under_way": False,
-    "diff": "+1",
-    "earlier": "## Earlier rounds",
-    "files": "- counter.py",
     "findings": [FINDING, DISPUTED],
-    "former": "c0ffee",
-    "guidance": "Keep it short.",
     "hand_over": NOTES,
     "history": HISTORY,
     "instructions": get_review_prompt("standard"),
-    "iteration": 2,
-    "limit": 400,
-    "max_iterations": 50,
     "merged": [TASK],
     "others": [Task(id="readme", title="Its readme", description="Write it.")],
-    "stages": True,
-    "whole": True,
-    "broken": [("make e2e", "pytest: RuntimeError: no plugin")],
-    "quoted": "Next, I'll update the changelog.",
-    "more": 3,
-    "names": ["counter.py::test_up"],
-    "not_run": ("git diff --check",),
-    "facts": ("dependencies added: left-pad",),
-    "next_step": "write the test",
-    "on_criteria": "## The criteria of the spec",
-    "onto": "beef",
-    "paths": ("src/index.ts",),
     "plan": Plan(
         tasks=(TASK,),
         criteria=(
@@ -190,86 +119,16 @@ FULL = {
             TestThatChanges(test="b"),
         ),
     ),
-    "problem": "`passed` must be true or false",
-    "problems": ("the plan has no tasks",),
-    "own_plan": "Write the test first.",
-    "prompt": "Build it.",
     "questions": QUESTIONS,
     "rejected": [ANSWER],
-    "reason": "Markers stand.",
-    "reasons": "The tests fail.",
-    "reviewed": "beef",
-    "session": "<user>Do it.</user>",
-    "spec": "# Simple Counter",
     "start": AttemptStart.FORMER,
     "task": TASK,
     "tasks": [TASK],
-    "verification": ["make test"],
 }
 EMPTY = {
     **FULL,
-    "by_person": False,
-    "words": [],
-    "answered": [],
-    "decided": [],
-    "asks": False,
-    "commands": [],
-    "more": 0,
-    "names": [],
-    "not_run": (),
-    "facts": (),
-    "on_criteria": "",
-    "base": "",
-    "done": [],
-    "said": "",
-    "tests_that_change": (),
-    "conventions": "",
-    "decisions": [],
-    "fix": False,
-    "in_worktree": False,
-    "sandboxed": True,
-    "online": False,
-    "merged": [],
-    "others": [],
-    "proven": False,
-    "needing": "",
-    "old": "",
-    "refused": [],
-    "reported": False,
-    "under_way": True,
-    "seen": "",
-    "suggestions": [],
-    "tests": False,
-    "tokens": [],
-    "untold": (),
-    "writes": False,
-    "asked": {},
-    "changed": "",
-    "conflicts": [],
-    "announced": [],
-    "baseline": [],
-    "changed_tests": [],
-    "failing": [],
-    "let_through": [],
-    "unproven": (),
-    "doubts": (),
-    "users": (),
-    "united": [],
-    "earlier": "",
-    "findings": [],
-    "hand_over": None,
-    "history": (),
-    "paths": (),
-    "reviewed": "",
-    "remarks": (),
-    "texts": [],
-    "next_step": "",
-    "problem": "",
-    "before": "",
+    **table(__file__, "empty"),
     "consideration": consideration_of({"id": "mine", "question": "Is it?"}),
-    "problems": (),
-    "rejected": (),
-    "verification": [],
     "task": Task(id="counter", title="A counter module", description="Create counter.py."),
 }
 READERS = {
@@ -385,17 +244,7 @@ def build_prompt(issues=(), iteration=1, most=10):
     return build_prompt_with_feedback(TASK, issues, iteration, most)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("abstraction",),
-        ("once", "single"),
-        ("error", "Error"),
-        ("boundary", "boundaries"),
-        ("existing", "pattern"),
-        ("simplest", "minimal"),
-    ],
-)
+@pytest.mark.parametrize("words", table(__file__, "words"))
 def test_a_build_prompt_has_the_seeds_guidelines(words):
     assert any(word in build_prompt() for word in words)
 
@@ -816,23 +665,7 @@ def told_to_the_judge(id_):
     return " ".join(f"{render('judge_system')} {asked}".split())
 
 
-@pytest.mark.parametrize(
-    ("id_", "words"),
-    [
-        ("local_testing", "the same tests, all of them, then passed"),
-        (
-            "local_testing",
-            "Tests that were deleted, skipped, emptied or weakened so that a run passes count as failed",
-        ),
-        ("local_testing", "A run of a part of the tests counts for that part alone"),
-        ("local_testing", "Tests that were deleted or weakened have not passed"),
-        ("next_steps", "a part of it that was left out without a word"),
-        ("todos_complete", "marked as done is open if its work was reverted"),
-        ("todos_complete", "an item whose work was reverted is not done"),
-        ("unrelated_changes", "no debug output and no scratch file left behind"),
-        ("pr_description", "With `not_applicable` the quote stays empty"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "questions"))
 def test_the_judge_is_told_what_by_the_letter_would_let_unfinished_work_through(id_, words):
     assert words in told_to_the_judge(id_)
 

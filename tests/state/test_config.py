@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from state.errors import UsageError
 from state.records.calls import Usage
@@ -177,19 +178,7 @@ def test_switches_in_the_environment_are_words_for_yes_and_no(config, text, mean
 # --- budgets ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("user", "repo", "run", "task"),
-    [
-        ("", "budget = 5", 5, 5),
-        ("", "budget_task = 100", 40, 40),
-        ("", "budget_task = 'none'", 40, 40),
-        ("", "budget = 5\nbudget_task = 2", 5, 2),
-        ("", "budget = 'none'", None, None),
-        ("budget_task = 2", "budget = 'none'", None, None),
-        ("budget = 'none'", "budget_task = 2", None, 2),
-        ("budget = 'none'", "budget = 7", 7, 7),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "layers"))
 def test_a_task_may_never_use_more_than_its_run_and_none_lifts_both_caps(config, user, repo, run, task):
     config.user(user)
     config.repo(repo)
@@ -234,22 +223,7 @@ def test_a_shipped_preset_can_be_overridden_in_part(config):
     assert efforts()["low"].revisions_per_task == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[efforts.a]\nlike = 'heroic'", 'efforts.a.like: there is no preset "heroic", known are low, medium, high, max, a'),
-        ("[efforts.a]\nlike = 'b'\n[efforts.b]\nlike = 'a'", "a circle: a → b → a"),
-        ("[efforts.a]\nlike = 'a'", "a circle: a → a"),
-        ("[efforts.medium]\nlike = 'a'\n[efforts.a]\nbudget_run_usd = 1", "a circle: medium → a → medium"),
-        ("[efforts.a]\nstuck_treshold = 1", "efforts.a.stuck_treshold: unknown key, did you mean stuck_threshold?"),
-        ("[efforts.a]\nmodels = 'opus'", "efforts.a.models needs to be a table with planner, worker"),
-        ("[efforts.a.models]\nwroker = 'opus'", "efforts.a.models.wroker: unknown key, did you mean models.worker?"),
-        ("[efforts.a]\nreview_depth = 'abyssal'", "efforts.a.review_depth needs one of shallow, standard, deep, compr"),
-        ("[efforts.a]\nreview_plan = 1", "efforts.a.review_plan needs true or false; found 1"),
-        ("[efforts]\nlow = 3", "efforts.low needs to be a table: [efforts.low]"),
-        ("efforts = 3", "efforts needs tables, as in [efforts.NAME]"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "presets"))
 def test_what_is_wrong_with_a_preset_is_said(config, text, said):
     config.repo(text)
     told = config.problems()
@@ -352,21 +326,7 @@ def test_the_unpriced_model_of_a_preset_is_refused_with_the_presets_name(config)
     assert config.problems().startswith('effort a: models.planner: the price of "fable" is unknown')
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[prices.fable]", "prices.fable needs input, output, cache_write, cache_read too"),
-        (
-            "[prices.opus]\nabove.input = 1",
-            "prices.opus needs above.prompt_tokens, above.output, above.cache_write",
-        ),
-        ("[prices.opus]\ninput = -1", "prices.opus.input needs a number from 0; found -1"),
-        ("[prices.opus]\ncontext = 0", "prices.opus.context needs a whole number from 1; found 0"),
-        ("[prices.opus]\noutptu = 1", "prices.opus.outptu: unknown key, did you mean output?"),
-        ("[prices.opus]\nabove = 3", "prices.opus.above needs to be a table with prompt_tokens, input"),
-        ("[price.opus]\ninput = 1", "price: unknown key, did you mean prices?"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "prices"))
 def test_what_is_wrong_with_a_price_is_said(config, text, said):
     config.repo(text)
     told = config.problems()
@@ -399,28 +359,7 @@ def test_all_problems_are_told_at_once_each_with_its_source(config):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("max_iterations = true", "needs a whole number from 1; found true"),
-        ("max_iterations = 2.0", "needs a whole number from 1; found 2.0"),
-        ("max_iterations = '50'", 'needs a whole number from 1; found the text "50"'),
-        ("budget = false", 'needs a number above 0, or "none"; found false'),
-        ("budget = inf", "needs a number above 0"),
-        ("budget = nan", "needs a number above 0"),
-        ("budget = 'nothing'", 'or "none"; found the text "nothing"'),
-        ("limits.idle_s = 0", "limits.idle_s needs a number above 0; found 0"),
-        ("limits = 3", "limits needs to be a table with max_turns, idle_s"),
-        ("verify = 'make test'", 'verify needs a list of texts; found the text "make test"'),
-        ("verify = ['make', 3]", 'verify needs a list of texts; found ["make", 3]'),
-        ("effort = ''", "effort needs a text; found an empty text"),
-        ("effort = 2026-01-31", 'effort needs a text; found "2026-01-31"'),
-        ("[effort]\nname = 'low'", "effort needs a text; found a table"),
-        ("idle_s = 3", "idle_s: unknown key, did you mean limits.idle_s?"),
-        ("xyzzy = 3", "xyzzy: unknown key, known are effort, workflow"),
-        ("[model]\nworker = 'opus'", "model: unknown key, did you mean models?"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "values"))
 def test_a_value_that_does_not_fit_is_told_with_what_is_needed_and_what_was_found(config, text, said):
     config.repo(text)
     told = config.problems()
@@ -460,19 +399,7 @@ def test_control_characters_in_a_problem_are_shown_and_do_not_steer_the_terminal
     assert told.count("\n") == 2
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "SQ_CONTAINMENT",
-        "SQ_LIVE",
-        "SQ_PS_MAX_ITERATIONS",
-        "SQ_VENV",
-        "SQ_PYTHON",
-        "SQ_NO_UV",
-        "SQ_SOMEBODY_ELSES",
-        "BUDGET",
-    ],
-)
+@pytest.mark.parametrize("name", table(__file__, "names"))
 def test_variables_that_are_no_settings_are_left_alone(config, name):
     config.environ[name] = "nonsense"
     assert config.load() == load_config(config.repository, {})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.gates.stop_gate.install.settings import (
+from orchestrator.gates.stop_gate.settings_text import (
     absolute_command,
     entry_of,
     guarded_command,

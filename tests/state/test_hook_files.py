@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from orchestrator.gates.stop_gate.install.files import Removal, Scope, install, settings_files, uninstall
-from orchestrator.gates.stop_gate.install.settings import absolute_command
+from orchestrator.gates.stop_gate.install import Removal, Scope, install, settings_files, uninstall
+from orchestrator.gates.stop_gate.settings_text import absolute_command
 from state.atomic_files import WriteFailedError
 from state.errors import UsageError
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from orchestrator.gates.stop_gate.install.files import Removal, install, uninstall
-from orchestrator.gates.stop_gate.install.settings import (
+from orchestrator.gates.stop_gate.install import Removal, install, uninstall
+from orchestrator.gates.stop_gate.settings_text import (
     absolute_command,
     entry_of,
     gates_in,

@@ -1,6 +1,7 @@
 """The shipped tables are the product's: section 2, row by row."""
 
 import pytest
+from language.tables import table
 
 from state.errors import UsageError
 from state.records.calls import Usage
@@ -8,18 +9,7 @@ from state.roles import Role
 from state.settings.presets import effort_named, efforts, model_named, models
 
 # Product section 2: low, medium, high, max.
-TABLE = {
-    "review_depth": ("shallow", "standard", "deep", "comprehensive"),
-    "review_analysis": (False, False, False, True),
-    "review_plan": (False, True, True, True),
-    "checkpoint_every": (0, 5, 3, 1),
-    "power_steering": ("blockers", "all", "all", "all"),
-    "stuck_threshold": (5, 4, 3, 2),
-    "revisions_per_task": (2, 3, 4, 5),
-    "final_review_rounds": (1, 2, 3, 5),
-    "budget_task_usd": (3, 8, 20, 50),
-    "budget_run_usd": (15, 40, 100, 250),
-}
+TABLE = table(__file__, "table")
 MODELS = {
     Role.PLANNER: ("haiku", "sonnet", "opus", "opus"),
     Role.WORKER: ("sonnet", "opus", "opus", "opus"),

@@ -11,15 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.gates.promises.promise import (
+from orchestrator.gates.promises import (
+    FOLDER,
     CriterionCheck,
+    DamagedPromiseError,
     Promise,
     PromiseCriterion,
     PromiseEvidence,
+    PromiseStore,
     State,
     parsed,
 )
-from orchestrator.gates.promises.store import FOLDER, DamagedPromiseError, PromiseStore
 from orchestrator.gates.stop_gate.probe import has_promises
 from state.errors import SqError, UsageError
 
@@ -342,7 +344,7 @@ def test_any_value_in_a_file_is_a_promise_or_said_to_be_none(field, value):
 
 
 def test_hooks_import_promises_for_little():
-    told = "import sys, orchestrator.gates.promises.store; print(*sys.modules)"
+    told = "import sys, orchestrator.gates.promises; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", told], capture_output=True, text=True, check=True)
     heavy = {"anyio", "asyncio", "pydantic", "msgspec", "yaml", "structlog", "click", "subprocess"}
     assert heavy & set(done.stdout.split()) == set()

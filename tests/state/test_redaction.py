@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from state.redaction.known import Known
-from state.redaction.places import known_in_files
-from state.redaction.redactor import Redactor, checksum, redactor, token_formats, tokens_in
+from state.redaction.redactor import Redactor, checksum, known_in_files, redactor, token_formats, tokens_in
 
 VALUE = "aB3-xY9_kQ7wZ2mN8pR4tV6"
 MARK = "[redacted: SERVICE_TOKEN]"
@@ -111,23 +111,7 @@ def test_the_password_in_an_address_is_a_secret_by_itself():
 
 # --- files ---------------------------------------------------------------------------------------------
 
-FILES = {
-    "home/.netrc": "machine example.org login me password {}\n",
-    "home/.npmrc": "//registry.example.org/:_authToken={}\n",
-    "home/.pypirc": "[pypi]\nusername = __token__\npassword = {}\n",
-    "home/.git-credentials": "https://me:{}@github.com\n",
-    "home/.aws/credentials": "[default]\naws_secret_access_key = {}\n",
-    "home/.cargo/credentials.toml": '[registry]\ntoken = "{}"\n',
-    "home/.docker/config.json": '{{"auths": {{"x": {{"identitytoken": "{}"}}}}}}',
-    "home/.config/gh/hosts.yml": "github.com:\n    oauth_token: {}\n",
-    "home/.pgpass": "localhost:5432:*:me:{}\n",
-    "home/.vault-token": "{}\n",
-    "home/.ssh/id_ed25519": "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----\n",
-    "project/.env": "export API_TOKEN='{}'\nPORT=8080\n",
-    "project/packages/web/.env.local": "SESSION_SECRET={} # of the session\n",
-    "project/.git/config": '[remote "origin"]\n\turl = https://me:{}@example.org/x.git\n',
-    "project/.npmrc": "//registry.example.org/:_authToken={}\n",
-}
+FILES = table(__file__, "files")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -241,17 +225,7 @@ def test_a_token_whose_checksum_does_not_fit_is_none(name):
     assert tokens_in(token[:-1] + ("a" if token[-1] != "a" else "b")) == []
 
 
-HONEST = [
-    "AKIA" + "IOSFODNN7EXAMPLE",
-    "ghp_" + "x" * 36,
-    "sk-ant-api03-...",
-    "a commit 0123456789abcdef0123456789abcdef01234567 of today",
-    "SKIPPED_TESTS_OF_THE_WHOLE_REPOSITORY",
-    "eyJ" + "hbGciOiJub25lIn0.eyJzdWIiOiJhIn0." + "a" * 30,
-    "+-----BEGIN RSA PRIVATE " + "KEY-----\n+" + "MIIabc123" * 8 + "\n+-----END RSA PRIVATE " + "KEY-----",
-    "hf_" + "a" * 34,
-    "glpat-your-token-goes-here-now",
-]
+HONEST = table(__file__, "honest")
 
 
 @pytest.mark.parametrize("text", HONEST)
@@ -259,19 +233,9 @@ def test_an_example_or_a_hash_is_no_token(text):
     assert tokens_in(text) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "leaked"),
-    [
-        ("ntfys://user:a-long-password@host/a-secret-topic", "a-long-password"),
-        ("ntfys://user:a-long-password@host/a-secret-topic", "topic a-secret-topic"),
-        ("https://hooks.example/services/T0ABCDEFGH/B0ABCDEFGH", "T0ABCDEFGH"),
-        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "Bearer a-long-token-0123"),
-        ("authorization=Bearer%20a-long-token-0123,x-team=sq", "a-long-token-0123"),
-        ("x-api-key=a-long-key-0123", "a-long-key-0123"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "leaks"))
 def test_the_parts_of_an_address_and_of_headers_are_secrets_too(value: str, leaked: str) -> None:
-    from state.redaction.places import known_in
+    from state.redaction.redactor import known_in
 
     redact = redactor({}, known_in({"HOOK": value}))
     assert leaked.rsplit(maxsplit=1)[-1] not in redact(f"it said {leaked}.")

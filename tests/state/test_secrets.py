@@ -5,70 +5,14 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import table
 
 from state.redaction.redactor import redactor
 from state.secrets import secret_names, without_secrets
 
-SECRET_NAMES = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_APIKEY",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SESSION_TOKEN",
-    "GITHUB_TOKEN",
-    "GH_TOKEN",
-    "PGPASSWORD",
-    "MYSQL_PWD",
-    "DB_PASSWORD",
-    "DB_PASS",
-    "SMTP_PASS",
-    "SSH_PRIVATE_KEY",
-    "STRIPE_SECRET",
-    "NPM_TOKEN",
-    "npm_config__authToken",
-    "SENTRY_DSN",
-    "SLACK_WEBHOOK",
-    "GITLAB_PAT",
-    "SESSION_COOKIE",
-    "GPG_PASSPHRASE",
-    "GOOGLE_CREDENTIALS",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "API_KEY",
-    "KEY",
-    "TOKEN",
-    "token",
-    "HTTP_AUTH",
-]
+SECRET_NAMES = table(__file__, "secret_names")
 
-ORDINARY_NAMES = [
-    "KEYBOARD",
-    "MONKEY",
-    "AUTHOR",
-    "GIT_AUTHOR_NAME",
-    "AUTHORS",
-    "XAUTHORITY",
-    "SSH_AUTH_SOCK",
-    "PATH",
-    "HOME",
-    "PWD",
-    "OLDPWD",
-    "LANG",
-    "TERM",
-    "KEYMAP",
-    "TOKENIZERS_PARALLELISM",
-    "SECRETARY",
-    "PATTERN",
-    "COMPASS",
-    "PASSENGER_COUNT",
-    "PATH_INFO",
-    "DSNAME",
-    "HOTKEYS",
-    "SSH_ASKPASS",
-    "GIT_ASKPASS",
-    "PYTHONPATH",
-    "MAX_TOKENS",
-    "NODE_ENV",
-]
+ORDINARY_NAMES = table(__file__, "ordinary_names")
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)

@@ -501,7 +501,7 @@ def test_debug_shows_each_entry_on_stderr(folder, capsys):
 
 
 def test_the_log_is_where_it_was_asked_for(folder, tmp_path):
-    store_in(folder, diagnostic_log_dir=tmp_path / "given").load()
+    store_in(folder, environ={"SQ_PS_DIAGNOSTIC_LOG_DIR": str(tmp_path / "given")}).load()
     store_in(folder, environ={"SQ_PS_DIAGNOSTIC_LOG_DIR": str(tmp_path / "named")}).load()
     for name in ("given", "named"):
         (entry,) = read_lines(tmp_path / name / "diagnostic.jsonl")

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from state.truncation import (
     INDICATOR,
@@ -41,25 +42,7 @@ def test_without_any_boundary_it_is_exactly_as_long_as_asked():
     assert result.endswith("...")
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "cut", "method"),
-    [
-        ("", 0, "", Method.UNCHANGED),
-        ("abcdef", 6, "abcdef", Method.UNCHANGED),
-        ("Version 3.11 is what we use here", 14, "Version...", Method.WORD),  # a point without white space
-        ("It is done. More", 11, "It is done.", Method.SENTENCE),  # its white space is behind the limit
-        ("It is done.\nMore", 12, "It is done.", Method.SENTENCE),
-        ("Really?! Yes it is", 10, "Really?!", Method.SENTENCE),
-        ("one two three four", 10, "one two...", Method.WORD),  # the word fills the room
-        ("  leading and more words", 12, "leading...", Method.WORD),
-        (" nothingelsehere", 10, " nothin...", Method.HARD),  # white space at the first place alone
-        ("abcdef", 4, "a...", Method.HARD),
-        ("abcdef", 3, "abc", Method.HARD),
-        ("a. bcd", 3, "a. ", Method.HARD),
-        ("abcdef", 0, "", Method.HARD),
-        ("abcdef", -5, "", Method.HARD),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "cut"))
 def test_the_cut_and_its_method(text, limit, cut, method):
     result = truncate(text, limit)
     assert (result.text, result.method) == (cut, method)
@@ -133,48 +116,8 @@ def test_feedback_holds_no_markup_no_half_entity_and_no_more_than_asked(text, li
         assert part.startswith(("amp;", "lt;", "gt;"))
 
 
-CLAIMS = [
-    "Done.",
-    "All done!",
-    "✅ Complete!",
-    "Task complete.",
-    "All tests pass.",
-    "All 12 tests passed, and the docs are updated.",
-    "**All tests pass**",
-    "The tests are all passing now.",
-    "The suite is green.",
-    "Everything is done.",
-    "Everything works.",
-    "It's finished.",
-    "I've fixed the bug.",
-    "I have completed the task.",
-    "I implemented the parser.",
-    "The implementation is now complete.",
-    "The feature is fully implemented.",
-    "The docs are not complete, but all tests pass.",
-]
-NO_CLAIMS = [
-    "",
-    "This is not complete yet.",
-    "It isn't done.",
-    "I haven\N{RIGHT SINGLE QUOTATION MARK}t finished the parser.",
-    "You can't say it's complete.",
-    "Once all tests pass I will merge.",
-    "When everything is done, tell me.",
-    "All tests should pass.",
-    "It will be done soon.",
-    "It is almost done.",
-    "Are all tests passing?",
-    "No tests pass.",
-    "None of the tests passed.",
-    "The tests are failing.",
-    "All tests pass except two.",
-    "Make sure all tests pass.",
-    "Let me check that the tests pass.",
-    "The module is incomplete and unfinished.",
-    "The abandoned module is gone.",
-    "```\nAll tests pass.\n```",
-]
+CLAIMS = table(__file__, "claims")
+NO_CLAIMS = table(__file__, "no_claims")
 
 
 @pytest.mark.parametrize("text", CLAIMS)

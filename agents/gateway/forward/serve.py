@@ -3,7 +3,7 @@
 It is served on a loopback port for as long as a run lasts.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -71,7 +71,7 @@ async def serve_forward(upstream: Upstream, *, run_id: str) -> AsyncIterator[For
 class Forward:
     """Passes on what an open session of `callers` asks, and refuses everything else."""
 
-    def __init__(self, upstream: Upstream, client: "AsyncClient", callers: Callers) -> None:
+    def __init__(self, upstream: Upstream, client: Callable[[], "AsyncClient"], callers: Callers) -> None:
         self._upstream = upstream
         self._client = client
         self._callers = callers
@@ -109,7 +109,7 @@ class Forward:
         if traces is None:
             return wrong_path(f"/{call.caller}/v1/traces").response()
         headers = to_upstream(call.headers, traces.headers)
-        return Passing(session, Sent(client=self._client, url=traces.url, headers=headers, body=call.body))
+        return Passing(session, Sent(client=self._client(), url=traces.url, headers=headers, body=call.body))
 
     def stray(self, path: str) -> Response:
         """As `Mode`: HTTP 404."""
@@ -117,7 +117,7 @@ class Forward:
 
     def _sent(self, call: Call) -> Sent:
         return Sent(
-            client=self._client,
+            client=self._client(),
             url=self._upstream.url(call.endpoint, call.query),
             headers=to_upstream(call.headers, self._upstream.headers),
             body=call.body,

@@ -3,11 +3,14 @@
 Of the client's headers and of the API's those go through that matter to the other side.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from anyio import CancelScope
 
 from state.errors import UsageError
 
@@ -62,19 +65,32 @@ def address_in(environ: Mapping[str, str]) -> str:
 
 
 @asynccontextmanager
-async def client_for(upstream: Upstream) -> AsyncIterator["AsyncClient"]:
-    """Provide a client without limits of connections, redirects, cookies or headers of its own."""
-    import httpx2
+async def client_for(upstream: Upstream) -> AsyncIterator[Callable[[], "AsyncClient"]]:
+    """Provide a client without limits of connections, redirects, cookies or headers of its own.
 
-    here = urlsplit(upstream.base_url).hostname in _LOOPBACK
-    async with httpx2.AsyncClient(
-        timeout=httpx2.Timeout(connect=_CONNECT_S, read=_READ_S, write=_WRITE_S, pool=None),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
-        follow_redirects=False,
-        mounts={"http://": None, "all://": None} if here else None,
-    ) as client:
+    It is made, and its library imported, when it is first asked for.
+    """
+
+    @cache
+    def made() -> "AsyncClient":
+        import httpx2
+
+        here = urlsplit(upstream.base_url).hostname in _LOOPBACK
+        client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(connect=_CONNECT_S, read=_READ_S, write=_WRITE_S, pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),
+            follow_redirects=False,
+            mounts={"http://": None, "all://": None} if here else None,
+        )
         client.headers.clear()
-        yield client
+        return client
+
+    try:
+        yield made
+    finally:
+        if made.cache_info().currsize:
+            with CancelScope(shield=True):
+                await made().aclose()
 
 
 Pair = tuple[bytes, bytes]

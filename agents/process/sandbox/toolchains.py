@@ -107,7 +107,7 @@ def toolchain_mounts(
             found[_widest(entry, home, kept_out)] = None
             if entry == home / _OF_USER / "bin" and (libraries := home / _OF_USER / "lib").is_dir():
                 found[libraries] = None
-            for program in _linked(entry, entry.stat().st_mtime_ns):
+            for program in _linked(os.path.realpath(entry), entry.stat().st_mtime_ns):
                 folder = _widest(program.parent, home, kept_out)
                 found[folder if folder != program.parent else program] = None
     for program in programs:
@@ -129,7 +129,7 @@ def _is_of_system(path: Path, kept_out: Sequence[Path]) -> bool:
 
 
 @lru_cache
-def _linked(entry: Path, _changed_ns: int) -> tuple[Path, ...]:
+def _linked(entry: str, _changed_ns: int) -> tuple[Path, ...]:
     """Return the programs outside /usr that links in a folder of PATH lead to. A secret may lie beside one.
 
     `_changed_ns` is when the folder changed: its links are read once until it changes again.

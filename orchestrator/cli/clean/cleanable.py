@@ -1,9 +1,9 @@
-"""The runs for `sq clean`: those with state, and those that only git still knows."""
+"""The runs for `sq clean` (those with state, and those that only git still knows), and what came of each."""
 
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from orchestrator.git.cleanup.artifacts import Artifact, folders_without_git, holdings_of, runs_in
-from orchestrator.git.cleanup.elsewhere import RUN_ID
+from orchestrator.git.artifacts import RUN_ID, Artifact, folders_without_git, holdings_of, runs_in
+from orchestrator.git.cleaning import Cleaned
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.repository import find_repository
 from state.errors import JournalError, RunActiveError, UsageError
@@ -189,3 +189,59 @@ async def _root_of(folder: Path) -> Path | None:
     except UsageError:
         return None
     return root if root == Path(os.path.realpath(folder)) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCleaned:
+    """The result for one run. `state` is its removed state folder, "" if it stays or there was none.
+
+    `note` is for the user, `refused` says why nothing was tried, `skipped` why it was left aside.
+    `next_command` would remove it.
+    """
+
+    run_id: str
+    standing: str
+    cleaned: tuple[Cleaned, ...] = ()
+    state: str = ""
+    note: str = ""
+    refused: str = ""
+    skipped: str = ""
+    next_command: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a request was not fulfilled."""
+        return bool(self.refused) or any(not one.removed for one in self.cleaned)
+
+
+def cleaned_lines(runs: Sequence[RunCleaned]) -> list[str]:
+    """The result for each run and its holdings."""
+    return [line for run in runs for line in _lines(run)]
+
+
+def holding_text(holding: Artifact) -> str:
+    """A holding of a run in a few words, and whether it has work that exists nowhere else."""
+    why = holding.blocked or holding.unmerged
+    return f"{holding.kind} {holding.name}" + (f" ({why})" if why else "")
+
+
+def _lines(run: RunCleaned) -> Iterator[str]:
+    if run.skipped:
+        yield f"run {run.run_id} is left as it is: {run.skipped}"
+    elif run.refused:
+        yield f"run {run.run_id} is not removed: {run.refused}"
+    else:
+        some = any(one.removed for one in run.cleaned)
+        part = "not everything could be removed" if some else "nothing was removed"
+        yield f"run {run.run_id}: {part if run.is_refused else 'removed'}"
+    if run.note:
+        yield f"    {run.note}"
+    for one in run.cleaned:
+        what = f"{one.holding.kind} {one.holding.name}"
+        yield f"    kept: {what}: {one.problem}" if one.problem else f"    removed: {what}"
+        if one.rescued:
+            yield f"        its work is kept: git branch NAME {one.rescued}"
+    if run.state:
+        yield f"    removed: state {run.state}"
+    if run.next_command:
+        yield f"    → {run.next_command}"

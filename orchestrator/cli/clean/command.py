@@ -14,9 +14,8 @@ from state.safe_paths import remove_tree
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.cli.clean.cleanable import Candidate
-    from orchestrator.git.cleanup.cleaning import Cleaned
-    from orchestrator.views.cleaned import RunCleaned
+    from orchestrator.cli.clean.cleanable import Candidate, RunCleaned
+    from orchestrator.git.cleaning import Cleaned
     from state.paths import StateFolder
 
 _REMOVING = "removing"  # in the state folder: the rest of an interrupted clean
@@ -45,7 +44,7 @@ def command(
     """
     import anyio
 
-    from orchestrator.views.cleaned import cleaned_lines
+    from orchestrator.cli.clean.cleanable import cleaned_lines
     from state.paths import StateFolder
 
     if sessions:
@@ -69,8 +68,12 @@ def command(
 
 def _clean_sessions(*, as_json: bool) -> int:
     """Remove the folders of this project's sessions without a write for 30 days."""
-    from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
-    from orchestrator.gates.session_state.sessions import old_sessions, remove_sessions
+    from orchestrator.gates.session_state.diagnostics import (
+        SteeringSettings,
+        old_sessions,
+        remove_sessions,
+        sessions_folder,
+    )
 
     old = old_sessions(sessions_folder(Path.cwd(), SteeringSettings.of(os.environ)), datetime.now(UTC))
     done = list(remove_sessions(old))
@@ -124,8 +127,7 @@ def _named(candidates: "Sequence[Candidate]", name: str, root: Path) -> "Candida
 async def _clean_if_over(
     state: "StateFolder", candidate: "Candidate", force: bool, again: str
 ) -> "RunCleaned":
-    from orchestrator.cli.clean.cleanable import CleanState
-    from orchestrator.views.cleaned import RunCleaned
+    from orchestrator.cli.clean.cleanable import CleanState, RunCleaned
     from state.errors import RunActiveError
 
     standing = candidate.standing
@@ -146,9 +148,8 @@ async def _clean_if_over(
 
 
 async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, again: str) -> "RunCleaned":
-    from orchestrator.cli.clean.cleanable import CleanState
-    from orchestrator.git.cleanup.cleaning import remove_holdings, remove_worktree_root, what_would_stay
-    from orchestrator.views.cleaned import RunCleaned
+    from orchestrator.cli.clean.cleanable import CleanState, RunCleaned
+    from orchestrator.git.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from state.errors import GitError, RunActiveError
 
     run_id, standing = candidate.run_id, candidate.standing
@@ -198,7 +199,7 @@ def _remove_state(state: "StateFolder", folder: Path) -> None:
 
 
 async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: str) -> str:
-    from orchestrator.views.cleaned import holding_text
+    from orchestrator.cli.clean.cleanable import holding_text
 
     if not candidates:
         return f"there is nothing to clean in {root}"

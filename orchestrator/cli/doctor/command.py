@@ -11,17 +11,24 @@ import click
 from agents.session.permissions import rule_names
 from orchestrator.cli import options
 from orchestrator.cli.clean.cleanable import runs_without_state
-from orchestrator.cli.doctor.machine import checks_of_machine
+from orchestrator.cli.doctor.checks import (
+    CheckLevel,
+    DoctorCheck,
+    check_lines,
+    checks_of_machine,
+    fail,
+    ok,
+    warn,
+)
 from orchestrator.cli.doctor.settings import (
     checks_of_hook,
     checks_of_outward,
     checks_of_sessions,
     checks_of_settings,
 )
-from orchestrator.git.cleanup.artifacts import missing_worktrees
+from orchestrator.git.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds, git_version
 from orchestrator.git.repository import Repository, find_repository, uncommitted
-from orchestrator.views.checks import CheckLevel, DoctorCheck, check_lines, fail, ok, warn
 from orchestrator.views.screen import say, say_json
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root

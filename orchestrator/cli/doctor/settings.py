@@ -17,14 +17,12 @@ from time import monotonic
 from agents.api_key import read_key
 from agents.process.sandbox.choice import SandboxLevel
 from agents.session.permissions import rule_names
-from orchestrator.cli.runs.addresses import problems_of
-from orchestrator.cli.runs.notes import has_other_proxy, host_lines, registries_to_open
+from orchestrator.cli.doctor.checks import DoctorCheck, fail, ok, warn
+from orchestrator.cli.runs.notes import has_other_proxy, host_lines, problems_of, registries_to_open
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.session_state.diagnostics import SteeringSettings, sessions_folder
-from orchestrator.gates.session_state.sessions import KEPT, old_sessions
-from orchestrator.gates.stop_gate.install.settings import this_sq
-from orchestrator.gates.stop_gate.install.status import HookState, standings, warnings_of
-from orchestrator.views.checks import DoctorCheck, fail, ok, warn
+from orchestrator.gates.session_state.diagnostics import KEPT, SteeringSettings, old_sessions, sessions_folder
+from orchestrator.gates.stop_gate.install import HookState, standings, warnings_of
+from orchestrator.gates.stop_gate.settings_text import this_sq
 from state.errors import UsageError
 from state.settings.config import load_config
 from state.settings.integrations import Integrations, Telemetry

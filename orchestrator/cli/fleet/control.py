@@ -1,25 +1,129 @@
-"""`sq fleet cancel`, `retry`, `budget`, `limits` and `doctor`."""
+"""`sq fleet list`, `show`, `logs`, `cancel`, `retry`, `budget`, `limits`, `doctor`: see and control it."""
 
 import os
 import shutil
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
+import structlog
 
-from orchestrator.cli.fleet.opened import Fleet, as_json, fleet_root, opened, shown_url
+from orchestrator.cli import options
+from orchestrator.cli.fleet.opened import Fleet, fleet_root, opened, row_of, shown_url, standing_of
 from orchestrator.views.screen import say, say_json
 from state.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.records import Unit
+    from collections.abc import Callable
 
+    from orchestrator.fleet.records import Unit
+    from state.journal.events import Stored
+
+
+_WATCH_S = 2.0  # between looks at a run that is followed
+_NEWEST = 20  # submissions that have ended
 _PUT_DOWN_S, _LOOK_S = 60.0, 0.5
+_LEAST_DISK = 2**30
+
+
+@click.command("list", short_help="Show all submissions and workers.")
+@click.option("--all", "everything", is_flag=True, help="Ended ones too, however many there are.")
+@options.json_object
+def list_all(everything: bool, as_json: bool) -> int:
+    """Show the submissions that wait or are worked on, the newest that have ended, and the workers."""
+    with opened() as fleet:
+        progress = fleet.ledger.progress()
+        rows = [row_of(one, progress.get(one.id)) for one in fleet.engine.units()]
+        workers = fleet.living()
+    ended = [one for one in rows if one["exit_code"] is not None]
+    shown = rows if everything else [one for one in rows if one not in ended[:-_NEWEST]]
+    if as_json:
+        say_json({"submissions": shown, "workers": [_fields(one) for one in workers]})
+        return 0
+    say(
+        *(
+            [_line(one) for one in shown]
+            or ["nothing is submitted. Submit a spec with `sq fleet submit SPEC`"]
+        )
+    )
+    there = [f"worker {one.executor}: {one.places} places, sq {one.version}" for one in workers]
+    say(*(there or ["no worker is there. Start one with `sq fleet worker`"]))
+    return 0
+
+
+def _fields(record: Any) -> dict[str, Any]:  # noqa: ANN401  a row, whose module imports the database
+    return {name: getattr(record, name) for name in type(record).__slots__}
+
+
+def _line(row: dict[str, Any]) -> str:
+    return f"{row['id']}  {standing_of(row):<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
+
+
+@click.command("show", short_help="Show one submission.")
+@click.argument("submission")
+@options.json_object
+def show(submission: str, as_json: bool) -> int:
+    """Show the state of SUBMISSION (an id, its beginning, or the id of its run), and where its work is."""
+    with opened() as fleet:
+        unit = fleet.find(submission)
+        row = row_of(unit, fleet.ledger.progress([unit.id]).get(unit.id))
+    if as_json:
+        say_json(row)
+        return 0
+    shown = {name: value for name, value in row.items() if value not in ("", None, [])}
+    say(*(f"{name + ':':<14} {value}" for name, value in shown.items()))
+    if row["branch"]:
+        say(f"the work:      git fetch {row['repository']} {row['branch']}")
+    return 0
+
+
+@click.command("logs", short_help="Show what happens in the run of a submission.")
+@click.argument("submission")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
+@options.json_object
+def logs(submission: str, follow: bool, as_json: bool) -> int:
+    """Show each event of the run of SUBMISSION, as far as its worker has pushed checkpoints."""
+    from orchestrator.fleet.transport import RemoteAwayError
+    from orchestrator.views.run.console import event_printer
+
+    print_one = event_printer(as_json=as_json)
+    with opened() as fleet, TemporaryDirectory(prefix="sq-") as scratch:
+        unit = fleet.find(submission)
+        after = _shown(unit, Path(scratch), 0, print_one)
+        while follow and fleet.patiently(lambda: fleet.engine.units([unit.id]))[0].exit_code is None:
+            time.sleep(_WATCH_S)
+            with suppress(RemoteAwayError):
+                after = _shown(unit, Path(scratch), after, print_one)
+        if follow:
+            after = _shown(unit, Path(scratch), after, print_one)
+        if not after and not as_json:
+            say(f"{unit.id} has no checkpoint yet. `sq fleet show {unit.id}` says how it stands")
+    return 0
+
+
+def _shown(unit: "Unit", scratch: Path, after: int, print_one: "Callable[[Stored], None]") -> int:
+    """Show the events after a place, and return the place of the last one."""
+    from orchestrator.fleet.checkpoint import fetched
+    from state.journal.store import JournalReader
+
+    folder = fetched(unit, scratch)
+    if folder is None:
+        return after
+    with JournalReader(folder) as journal:
+        for stored in journal.read(after):
+            print_one(stored)
+            after = stored.seq
+    return after
 
 
 @click.command("cancel", short_help="Stop a submission. What it has built stays.")
 @click.argument("submission")
-@as_json
+@options.json_object
 def cancel(submission: str, as_json: bool) -> int:
     """Cancel SUBMISSION. Its worker puts the run down and pushes it, and `sq fleet retry` goes on with it."""
     with opened() as fleet:
@@ -34,7 +138,7 @@ def cancel(submission: str, as_json: bool) -> int:
 
 @click.command("retry", short_help="Go on with a submission that has ended.")
 @click.argument("submission")
-@as_json
+@options.json_object
 def retry(submission: str, as_json: bool) -> int:
     """Queue SUBMISSION again.
 
@@ -69,7 +173,7 @@ def _holder(fleet: Fleet, unit: "Unit") -> str:
 @click.command("budget", short_help="Show or set the budgets of the fleet.")
 @click.argument("pool", required=False)
 @click.argument("usd", required=False)
-@as_json
+@options.json_object
 def budget(pool: str | None, usd: str | None, as_json: bool) -> int:
     """Show all budgets, or give POOL the limit USD (`none`: no limit).
 
@@ -80,14 +184,13 @@ def budget(pool: str | None, usd: str | None, as_json: bool) -> int:
             fleet.ledger.set_budget(pool, None if usd == "none" else _dollars(usd))
         fleet.ledger.settle_abandoned(fleet.engine)
         pools = [one for one in fleet.ledger.pools() if pool in {None, one.name}]
-    rows = [{name: getattr(one, name) for name in type(one).__slots__} for one in pools]
     lines = [
         f"{one.name}: {f'${one.limit_usd:.2f}' if one.limit_usd is not None else 'no limit'}, "
         f"${one.spent_usd:.2f} spent, ${one.reserved_usd:.2f} reserved"
         for one in pools
     ]
     _told(
-        {"pools": rows},
+        {"pools": [_fields(one) for one in pools]},
         *(lines or ["no budget is set or used. Set one with `sq fleet budget POOL USD`"]),
         as_json=as_json,
     )
@@ -112,7 +215,7 @@ def _dollars(text: str) -> float:
 )
 @click.option("--total", metavar="N", help="Runs at once, over all workers (none: no limit).")
 @click.option("--per-minute", metavar="N", help="Runs that begin within a minute (none: no limit).")
-@as_json
+@options.json_object
 def limits(repository: str | None, total: str | None, per_minute: str | None, as_json: bool) -> int:
     """Show the limits of the queues, or change those that are given.
 
@@ -147,7 +250,7 @@ def _count(name: str, text: str) -> int | None:
 
 
 @click.command("doctor", short_help="Check the database, the workers and this host.")
-@as_json
+@options.json_object
 def doctor(as_json: bool) -> int:
     """Check the database, the tools of a worker and the workers, with advice.
 
@@ -181,16 +284,12 @@ def doctor(as_json: bool) -> int:
     ]
     free = shutil.disk_usage(next(one for one in (fleet_root(), *fleet_root().parents) if one.exists())).free
     checks.append(("disk", free > _LEAST_DISK, f"{free / 2**30:.1f} GiB free in {fleet_root()}"))
-    rows = [{"check": name, "ok": ok, "detail": detail} for name, ok, detail in checks]
     _told(
-        {"checks": rows},
+        {"checks": [{"check": name, "ok": ok, "detail": detail} for name, ok, detail in checks]},
         *(f"{'ok  ' if ok else 'MISS'} {name}: {detail}" for name, ok, detail in checks),
         as_json=as_json,
     )
     return 0 if all(ok for _, ok, _ in checks) else 1
-
-
-_LEAST_DISK = 2**30
 
 
 def _told(row: dict[str, Any], *lines: str, as_json: bool) -> None:
@@ -198,3 +297,48 @@ def _told(row: dict[str, Any], *lines: str, as_json: bool) -> None:
         say_json(row)
     else:
         say(*lines)
+
+
+log = structlog.get_logger(__name__)
+_FETCH_S = 5.0
+_NEWEST_FETCHED = 50  # runs that have ended
+
+
+@contextmanager
+def followed_runs() -> Iterator[Path]:
+    """Provide a state folder with the runs of the fleet, which is kept up to date meanwhile."""
+    with opened() as fleet, TemporaryDirectory(prefix="sq-fleet-") as temporary:
+        folder, over, ended = Path(temporary), threading.Event(), set[str]()
+        (folder / "runs").mkdir()
+        _bring(fleet, folder, ended)
+
+        def follow() -> None:
+            while not over.wait(_FETCH_S):
+                _bring(fleet, folder, ended)
+
+        thread = threading.Thread(target=follow, name="fleet", daemon=True)
+        thread.start()
+        try:
+            yield folder
+        finally:
+            over.set()
+            thread.join()
+
+
+def _bring(fleet: Fleet, folder: Path, ended: set[str]) -> None:
+    """Fetch what is new. A server that does not answer is asked again the next time."""
+    from orchestrator.fleet.checkpoint import fetched
+
+    try:
+        units = [one for one in fleet.engine.units() if one.id not in ended]
+    except Exception as error:  # noqa: BLE001  the page goes on with what it has
+        log.warning("fleet.not_followed", error=str(error))
+        return
+    over = [one for one in units if one.exit_code is not None]
+    for unit in reversed([one for one in units if one not in over[:-_NEWEST_FETCHED]]):
+        try:
+            fetched(unit, folder)
+            if unit.exit_code is not None:
+                ended.add(unit.id)
+        except Exception as error:  # noqa: BLE001  its server is away, or its checkpoint is damaged
+            log.warning("fleet.not_followed", id=unit.id, error=str(error))

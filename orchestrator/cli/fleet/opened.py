@@ -16,8 +16,7 @@ from state.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ledger import FleetLedger, WorkerRow
-    from orchestrator.fleet.port import Engine
-    from orchestrator.fleet.records import Progress, Unit
+    from orchestrator.fleet.records import Engine, Progress, Unit
 
 DATABASE = "SQ_FLEET_DATABASE"
 _AGAIN_S = 2.0
@@ -186,8 +185,3 @@ def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     if len(set(labels)) > _MOST_LABELS:
         raise click.BadParameter(f"at most {_MOST_LABELS} labels", param_hint="--label")
     return tuple(sorted(set(labels)))
-
-
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)

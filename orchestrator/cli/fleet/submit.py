@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestrator.cli import options
-from orchestrator.cli.fleet.opened import Fleet, as_json, checked_labels, opened, row_of, standing_of
+from orchestrator.cli.fleet.opened import Fleet, checked_labels, fleet_root, opened, row_of, standing_of
 from orchestrator.views.screen import say, say_json
 from state.errors import SqError, UsageError
 from state.outcome import Outcome, worst
 
 if TYPE_CHECKING:
     from orchestrator.fleet.records import Submission, Unit
+
 
 # A password, a query, or as the name of a user something as long as a token.
 _SECRET = re.compile(r"(?i)(?:[a-z+]+://[^/@]*:[^/@]*@|https?://(?:[^/@]{20,}@|[^?#]*[?#]))")
@@ -64,7 +65,7 @@ _MOST_USD = 1_000_000.0
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Play this scenario instead of asking a model. Claude Code itself is real.",
 )
-@as_json
+@options.json_object
 def submit(
     specs: tuple[str, ...],
     repository: str | None,
@@ -115,7 +116,7 @@ def _submitted(
     fleet: Fleet, about: Mapping[str, Any], text: bytes, title: str, scenario: bytes, *, quiet: bool
 ) -> "tuple[Submission, bool]":
     """Push what is submitted, queue it and say so. Return the submission, and whether it is new."""
-    from orchestrator.fleet.policy import OWN_SPEC, SCENARIO
+    from orchestrator.fleet.host import OWN_SPEC, SCENARIO
     from orchestrator.fleet.records import Submission
     from orchestrator.fleet.transport import GitServer, content_hash, offer
 
@@ -203,14 +204,11 @@ def _texts(spec: str, environ: Mapping[str, str]) -> list[tuple[str, bytes]]:
     Raises:
         UsageError: it cannot be read.
     """
-    from orchestrator.cli.fleet.opened import fleet_root
+    from orchestrator.cli.runs.plans import taken_over
     from orchestrator.cli.runs.request import read_spec
-    from orchestrator.cli.runs.specs import taken_over
 
     if spec.startswith("gh:") and "@" in spec:
         import anyio
-
-        from orchestrator.cli.fleet.issues import open_issues
 
         named, _, label = spec.partition("@")
         numbers = anyio.run(open_issues, named.removeprefix("gh:"), label)
@@ -271,3 +269,30 @@ def _ended(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> "list[Unit]":
         if all(unit.exit_code is not None for unit in units):
             return units
         time.sleep(_LOOK_S)
+
+
+_HOST = "github.com"
+
+
+async def open_issues(slug: str, label: str) -> list[int]:
+    """Return the numbers of the open issues of `OWNER/REPO` with this label, oldest first.
+
+    Raises:
+        UsageError: it is no name of a repository, or none has the label.
+    """
+    from orchestrator.cli.version import sq_version
+    from orchestrator.hosting.remote import Hosted, api_address, take_token
+    from orchestrator.hosting.service import Service
+
+    owner, sign, name = slug.partition("/")
+    if not (sign and owner and name and label):
+        raise UsageError(f"gh:{slug}@{label} names no issues. Write gh:OWNER/REPO@LABEL")
+    token = take_token(_HOST)
+    async with Service.at(api_address(_HOST, os.environ), token, agent=f"sq/{sq_version()}") as service:
+        path, asked = f"/repos/{Hosted(_HOST, owner, name).slug}/issues", f"the issues of {slug}"
+        query = {"state": "open", "direction": "asc", "labels": label}
+        pages = service.pages(path, asked, query=query)
+        found = [int(one["number"]) async for one in pages if "pull_request" not in one]
+    if not found:
+        raise UsageError(f"{slug} has no open issue with the label {label}")
+    return found

@@ -9,20 +9,19 @@ from agents.session.permissions import rule_names
 from agents.transcript.read import TranscriptError, read_transcript
 from agents.transcript.records import Transcript
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination
-from orchestrator.gates.power_steering.examine import examine, waiting_for
-from orchestrator.gates.power_steering.facts.session import facts_of
-from orchestrator.gates.power_steering.judge_here import judge_here
+from orchestrator.gates.power_steering.examine import examine, judge_here, waiting_for
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.power_steering.usage import SteeringUsage, usage_in
 from orchestrator.gates.session_state.diagnostics import (
     DEFAULT_FOLDER,
     SteeringSettings,
+    session_folders,
     sessions_folder,
     top_of,
 )
-from orchestrator.gates.session_state.sessions import session_folders
 from orchestrator.gates.session_state.store import FOR_GOOD, SteeringStore
 from state.errors import UsageError
 from state.roles import Role

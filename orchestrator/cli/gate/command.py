@@ -18,6 +18,9 @@ project_option = click.option(
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Whose considerations apply (default: this folder's repository, for `check` the session's).",
 )
+session_option = click.option(
+    "--session", metavar="ID", help="This session alone (default: every session of the project)."
+)
 rules_option = click.option("--rules", is_flag=True, help="Ask no model: rules alone.")
 
 
@@ -44,7 +47,7 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
     import anyio
 
     from orchestrator.cli.gate.check import check_session
-    from orchestrator.views.gates.steering import examination_lines
+    from orchestrator.views.gates import examination_lines
 
     done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
     if as_json:
@@ -73,7 +76,7 @@ def considerations(project: Path | None, as_json: bool) -> int:
     """Show the considerations that apply here: the shipped ones with the project's own changes."""
     from orchestrator.gates.power_steering.considerations import load_considerations
     from orchestrator.gates.session_state.diagnostics import top_of
-    from orchestrator.views.gates.steering import consideration_lines
+    from orchestrator.views.gates import consideration_lines
 
     loaded = load_considerations(top_of(project or Path.cwd()))
     if as_json:
@@ -97,7 +100,7 @@ def usage(project: Path | None, as_json: bool) -> int:
     that the judge and its rule answered differently. The judge's answer counted. The exit code is always 0.
     """
     from orchestrator.cli.gate.check import usage_of
-    from orchestrator.views.gates.steering import usage_lines
+    from orchestrator.views.gates import usage_lines
 
     found = usage_of(project or Path.cwd())
     if as_json:
@@ -108,7 +111,7 @@ def usage(project: Path | None, as_json: bool) -> int:
 
 
 @command.command("disable", short_help="Let sessions stop unchecked, for a time.")
-@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@session_option
 @click.option(
     "--for", "span", metavar="SPAN", help="Such as 30m, 2h or 1d (default: until it is enabled again)."
 )
@@ -128,7 +131,7 @@ def disable(session: str | None, span: str | None, project: Path | None) -> int:
 
 
 @command.command("enable", short_help="Check sessions again.")
-@click.option("--session", metavar="ID", help="This session alone (default: every session of the project).")
+@session_option
 @project_option
 def enable(session: str | None, project: Path | None) -> int:
     """Switch power steering on again."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from orchestrator.hosting.handing_over import Offer, PullRequestState
-    from orchestrator.hosting.token import AccessToken
+    from orchestrator.hosting.remote import AccessToken
     from orchestrator.views.report.contents import ReportContents
 
 
@@ -81,12 +81,10 @@ async def hand_over_run(
     """
     from orchestrator.cli.version import sq_version
     from orchestrator.hosting.github import GitHub
-    from orchestrator.hosting.handing_over import hand_over
-    from orchestrator.hosting.pushing import push
-    from orchestrator.hosting.remote import api_address, find_remote
+    from orchestrator.hosting.handing_over import hand_over, push
+    from orchestrator.hosting.remote import api_address, find_remote, take_token
     from orchestrator.hosting.service import Service
-    from orchestrator.hosting.token import take_token
-    from orchestrator.views.report.reading import repository_of
+    from orchestrator.views.report.rendering import repository_of
     from state.journal.fold.fold import fold
     from state.journal.store import JournalReader
 
@@ -139,15 +137,14 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
     Raises:
         UsageError: a process works on the run, or it has no finished work.
     """
-    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
     from orchestrator.git.workspace import run_branch
     from orchestrator.hosting.handing_over import Offer
-    from orchestrator.views.models.conclusions import CheckState
-    from orchestrator.views.report.formats.markdown import pull_request
+    from orchestrator.views.report.contents import CheckState
+    from orchestrator.views.report.markdown import pull_request
+    from orchestrator.views.report.rendering import read_for_report
     from state.errors import UsageError
-    from state.hidden import visible
-    from state.inert import inert
+    from state.hidden import inert, visible
 
     report = (await read_for_report(folder)).report(sq_version())
     if report.headline.check is CheckState.PENDING:
@@ -176,8 +173,8 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
 
 async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
     """Return the reports of the run that made the pull request, and of the rounds before this run."""
-    from orchestrator.cli.reading import read_for_report
     from orchestrator.cli.version import sq_version
+    from orchestrator.views.report.rendering import read_for_report
     from state.paths import StateFolder
 
     state = StateFolder(folder.parents[1])
@@ -197,11 +194,7 @@ async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
     help="Watch for this long at most: 90m, 8h, 2d.",
 )
 @flags.settings(budget="USD", questions="", sandbox="")
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @options.state_dir
 @options.plain
 @options.verbose

@@ -5,15 +5,16 @@ Every step looks first for what it would do, so that it can be repeated after an
 
 import json
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 
 from agents.session.permissions import rule_names
+from orchestrator.cli.runs.plans import kept_spec
 from orchestrator.cli.runs.request import GoOn, RunEnvironment, RunRequest
-from orchestrator.cli.runs.specs import kept_spec
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git, git_succeeds
 from orchestrator.git.repository import find_repository
@@ -30,13 +31,11 @@ from orchestrator.hosting.asked import (
     told_in,
 )
 from orchestrator.hosting.github import GitHub, PullRequest
+from orchestrator.hosting.handing_over import as_pusher
 from orchestrator.hosting.issue_spec import without_files
-from orchestrator.hosting.pushing import as_pusher
-from orchestrator.hosting.refusals import HostingError, UnsureError
-from orchestrator.hosting.remote import Remote, api_address, find_remote, numbered
-from orchestrator.hosting.service import Service
-from orchestrator.hosting.token import AccessToken, take_token
-from orchestrator.views.report.formats.sections import code
+from orchestrator.hosting.remote import AccessToken, Remote, api_address, find_remote, numbered, take_token
+from orchestrator.hosting.service import HostingError, Service, UnsureError
+from orchestrator.views.report.sections import code
 from orchestrator.views.screen import say
 from state.errors import GitError, JournalError, UsageError
 from state.hidden import visible
@@ -87,6 +86,12 @@ class _Place:
     token: AccessToken
     address: str
     number: int
+
+    @asynccontextmanager
+    async def github(self) -> AsyncIterator[GitHub]:
+        """Provide the service, for requests about this repository."""
+        async with Service.at(self.address, self.token, agent=f"sq/{sq_version()}") as service:
+            yield GitHub(service=service, repository=self.remote.repository)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +222,7 @@ def _folded(run: Path) -> RunView:
 
 
 async def _looked(place: _Place, before: _Before) -> _Look:
-    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
-        github = GitHub(service=service, repository=place.remote.repository)
+    async with place.github() as github:
         pull_request = await github.pull_request(place.number)
         talk = await review_state(github, pull_request)
     for one in talk.others:
@@ -235,8 +239,7 @@ async def _looked(place: _Place, before: _Before) -> _Look:
 
 async def _wait(place: _Place, etag: str, pause: float, until: float) -> tuple[str, float, bool]:
     """Wait until something changed. The service's own hints say how long each pause is."""
-    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
-        github = GitHub(service=service, repository=place.remote.repository)
+    async with place.github() as github:
         while time.monotonic() < until:
             etag_now, hint, changed = await github.changed_since(place.number, etag)
             if changed and etag:
@@ -371,8 +374,7 @@ async def _answered(place: _Place, view: RunView, folder: Path, look: _Look) -> 
     told = _told(folder)
     spec = view.started.spec_text if view.started else ""
     points, round_ = points_in(spec), round_in(spec)
-    async with Service.at(place.address, place.token, agent=f"sq/{sq_version()}") as service:
-        github = GitHub(service=service, repository=place.remote.repository)
+    async with place.github() as github:
         for one in (one for one in look.talk.asked if one.key in points):
             text = answers_mark(one.key, round_) + _answer(view, one, told.get(1 + points.index(one.key)))
             await _answered_once(github, look.pull_request, one, text)

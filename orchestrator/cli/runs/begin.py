@@ -19,10 +19,14 @@ from agents.process.sandbox.choice import Choice
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import API_SDK, check_sdk
-from orchestrator.cli.runs.addresses import check_addresses, notes_on
-from orchestrator.cli.runs.history import basis_of
-from orchestrator.cli.runs.notes import notes_for, registries_to_open, sandbox_lines
-from orchestrator.cli.runs.plans import prepare
+from orchestrator.cli.runs.notes import (
+    check_addresses,
+    notes_for,
+    notes_on,
+    registries_to_open,
+    sandbox_lines,
+)
+from orchestrator.cli.runs.plans import basis_of, prepare
 from orchestrator.cli.runs.project_files import context_folders, refuse_servers, with_included
 from orchestrator.cli.runs.request import (
     SCENARIO,

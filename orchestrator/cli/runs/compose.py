@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+import prompts
 from agents.access import Connection
 from agents.backend import Platform
 from agents.concurrency import task_group
@@ -20,11 +21,11 @@ from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
-from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
+from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
-from orchestrator.cli.runs.history import basis_of
+from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_to_agents
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (
@@ -51,9 +52,8 @@ from orchestrator.run.plan.approval import await_approval
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.run.console import present, show_further
-from orchestrator.views.run.look import Look
+from orchestrator.views.run.story import RunStory
 from state.journal.events import LimitNear, RunStarted
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold
@@ -139,38 +139,18 @@ def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome,
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    views: list[RunView] = []
-    outcome = run_new(request, replace(surroundings, end_report=_ViewAtEnd(views)))
-    return outcome, views[-1]
-
-
-class _ViewAtEnd:
-    """As `EndReport`: keeps the view of the run, and writes nothing."""
-
-    def __init__(self, views: list[RunView]) -> None:
-        self._views = views
-
-    async def leave(self, run_folder: Path, look: Look, redact: Redact) -> None:
-        """As `EndReport`."""
-        del look, redact
-        with JournalReader(run_folder) as journal:
-            self._views.append(fold(journal.read()))
-
-    def prepare(self) -> None:
-        """As `EndReport`."""
-
-    def tell(self, run_folder: Path, look: Look) -> None:
-        """As `EndReport`."""
+    folders: list[Path] = []
+    outcome = run_new(request, replace(surroundings, begun=folders.append))
+    with JournalReader(folders[-1]) as journal:
+        return outcome, fold(journal.read())
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load the SDK of agents at once, and later what the first request need not wait for.
+    """Load the engine of prompts now, later the steps of tasks, the API's SDK, and what reports need.
 
-    That is the steps of tasks, the SDK of the API, and what the end of the run needs. A broken SDK ends the
-    run: the first session says so of that of agents. A rehearsal imports that of the API when it asks.
+    A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
-    with suppress(SdkError):
-        await anyio.to_thread.run_sync(import_sdks, AGENT_SDK, abandon_on_cancel=True)
+    await anyio.to_thread.run_sync(prompts.load, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
     await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
     if not started.rehearsal:

@@ -8,8 +8,7 @@ import prompts
 from agents.process.sandbox.choice import Choice
 from orchestrator.git.seeding import INCLUDE_FILE, patterns_in, refuse_not_ignored
 from orchestrator.git.trees import text_at
-from orchestrator.project.instructions import instructions_at
-from orchestrator.project.tool_servers import servers_at
+from orchestrator.project.agent_files import instructions_at, servers_at
 from orchestrator.run.record import Run
 from state.errors import UsageError
 from state.settings.config import ResolvedConfig

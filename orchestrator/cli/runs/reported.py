@@ -6,8 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from orchestrator.cli.runs.history import SUMMARY, remember
-from orchestrator.cli.runs.plans import leave_plan
+from orchestrator.cli.runs.plans import SUMMARY, leave_plan, remember
 from orchestrator.cli.version import sq_version
 from orchestrator.views.run.look import Look, LookMode
 from orchestrator.views.screen import say
@@ -25,8 +24,7 @@ class FilesAtEnd:
 
     async def leave(self, run_folder: Path, look: Look, redact: Callable[[str], str]) -> None:
         """As `EndReport`. `redact` takes known secrets out of the diffs of the work."""
-        from orchestrator.views.report.reading import read_run  # only at the end: it renders templates
-        from orchestrator.views.report.rendering import Format, ending, rendered
+        from orchestrator.views.report.rendering import Format, ending, read_run, rendered  # only at the end
 
         try:
             run = await read_run(run_folder, redact=redact, active=False)
@@ -51,7 +49,6 @@ class FilesAtEnd:
     def prepare(self) -> None:
         """As `EndReport`."""
         try:
-            from orchestrator.views.report import reading  # noqa: F401  only imported
             from orchestrator.views.report.rendering import load_templates
 
             load_templates()

@@ -12,7 +12,7 @@ from typing import Protocol, Self
 from anyio import to_thread
 
 from agents.access import Credentials, find_credentials
-from agents.api_key import ApiKey, read_key, take_key
+from agents.api_key import REMEDY, VISIBLE, ApiKey, read_key, take_key
 from agents.gateway.forward.upstream import address_in
 from agents.gateway.hosts.way_out import CERTIFICATES
 from agents.process.containment import Containment, detect_containment
@@ -23,7 +23,6 @@ from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.flags import model_flags
-from orchestrator.cli.runs.notes import how_exposed
 from orchestrator.project.readiness.steps import kept_folder
 from orchestrator.run.ports import Person
 from orchestrator.views.run.look import Look
@@ -33,8 +32,7 @@ from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.redaction.known import Known
-from state.redaction.places import known_in, known_in_files
-from state.redaction.redactor import Redact, Redactor, redactor
+from state.redaction.redactor import Redact, Redactor, known_in, known_in_files, redactor
 from state.roles import Role
 from state.settings.config import load_config
 from state.settings.kinds import MOMENT, NONE, moment_in
@@ -157,10 +155,12 @@ class RunEnvironment:
 
     def how_exposed(self, settings: Settings, credentials: Credentials, choice: Choice) -> str:
         """Return how agents could read the API key, and the remedy, or ""."""
-        if credentials is not Credentials.API_KEY:
+        if credentials is not Credentials.API_KEY or self.key is None:
             return ""
+        if not settings.gateway:
+            return "the gateway is off: agents have the API key in their environment"
         hidden = self.containment is Containment.NAMESPACES or choice.level is SandboxLevel.WHOLE
-        return how_exposed(self.key, settings, hidden=hidden)
+        return f"{VISIBLE}. To keep it from them: {REMEDY}" if self.key.exposed and not hidden else ""
 
     def redactor_for(self, checkout: Path) -> Redactor:
         """Return the function that replaces every secret in a text by its name.

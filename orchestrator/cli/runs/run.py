@@ -1,9 +1,13 @@
-"""`sq run` and `sq resume`: work through a spec, and go on with a run."""
+"""`sq run`, `sq resume` and `sq demo`: work through a spec, go on with a run, rehearse a small one."""
 
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +15,13 @@ import click
 
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
+from orchestrator.views.screen import say
 
 if TYPE_CHECKING:
-    from orchestrator.cli.runs.request import BeforeWork, GoOn
-    from orchestrator.cli.runs.specs import SpecFound
+    from orchestrator.cli.runs.plans import SpecFound
+    from orchestrator.cli.runs.request import BeforeWork, GoOn, RunEnvironment
     from orchestrator.views.run.look import Look
+
 
 _OF_REQUEST = ("allow_dirty", "edit_dirty", "dry_run", "rehearse", "state_dir")
 _keep = click.option(
@@ -25,12 +31,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 
 
 @click.command("run", short_help="Work through a spec until it is built, reviewed and verified.")
-@click.option(
-    "--spec",
-    type=click.Path(allow_dash=True),
-    required=True,
-    help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
-)
+@options.spec
 @flags.settings(
     effort="NAME",
     workflow="",
@@ -71,11 +72,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 )
 @click.option("--approve", is_flag=True, help="Build nothing before `sq approve` in another terminal.")
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
-@click.option(
-    "--rehearse",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Play this scenario instead of asking a model. Claude Code itself is real.",
-)
+@options.rehearse
 @_keep
 @options.state_dir
 @options.as_json
@@ -104,7 +101,7 @@ def command(
     4 limit, 5 unverified, 130 interrupted.
     """
     from orchestrator.cli.keep import kept
-    from orchestrator.cli.runs.specs import taken_over
+    from orchestrator.cli.runs.plans import taken_over
 
     found = taken_over(spec, options.state_folder_of(state_dir))
     look = options.look_of(as_json=as_json, plain=plain, verbose=verbose, quiet=quiet)
@@ -134,30 +131,32 @@ def _begin(
 
     with trying(os.environ):  # these imports take longer
         from orchestrator.cli.runs.compose import run_new
-        from orchestrator.cli.runs.reported import FilesAtEnd
-        from orchestrator.cli.runs.request import RunEnvironment, RunRequest
-        from orchestrator.views.run.keyboard import person_at
-        from state.journal.events import SpecTaken
+        from orchestrator.cli.runs.request import RunRequest
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(
         spec=found.file,
-        origin=SpecTaken(issue=found.issue) if found.issue else None,
+        origin=found.origin,
         notes=found.notes,
         folder=Path.cwd(),
         before=_before(asked),  # and the rest are settings
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         **about,
     )
-    given = RunEnvironment(
-        look=look,
-        person=person_at(look),
-        end_report=FilesAtEnd(),
-        transport=options.transport(),
-        known=found.known,
-        begun=note,
+    return run_new(request, _environment(look, note, known=found.known)).exit_code
+
+
+def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "RunEnvironment":  # noqa: ANN401
+    """Return the surroundings of a run that a person at this terminal may speak to."""
+    from orchestrator.cli.runs.reported import FilesAtEnd
+    from orchestrator.cli.runs.request import RunEnvironment
+    from orchestrator.views.run.look import person_at
+
+    at_end, person = FilesAtEnd(), person_at(look)
+    transport = options.transport()
+    return RunEnvironment(
+        look=look, person=person, end_report=at_end, transport=transport, begun=note, **more
     )
-    return run_new(request, given).exit_code
 
 
 def _before(asked: dict[str, Any]) -> "BeforeWork":
@@ -182,18 +181,8 @@ def _before(asked: dict[str, Any]) -> "BeforeWork":
 def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], None]) -> int:
     """Go on with a run. `note` is called with its folder when what was asked for is stored."""
     from orchestrator.cli.runs.compose import run_again
-    from orchestrator.cli.runs.reported import FilesAtEnd
-    from orchestrator.cli.runs.request import RunEnvironment
-    from orchestrator.views.run.keyboard import person_at
 
-    given = RunEnvironment(
-        look=look,
-        person=person_at(look),
-        end_report=FilesAtEnd(),
-        transport=options.transport(),
-        begun=note,
-    )
-    return run_again(folder, given, go_on).exit_code
+    return run_again(folder, _environment(look, note), go_on).exit_code
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
@@ -268,3 +257,70 @@ def resume(
         return _go_on(look, folder, GoOn(kept=True) if made else replace(go_on, kept=True), note)
 
     return kept(begin, again, folder.name) if keep else begin(lambda _folder: None)
+
+
+@click.command("demo", short_help="Show a rehearsed run on a small repository. The model is a script.")
+@click.option(
+    "--keep-in",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Make the repository in this new or empty folder (default: a temporary one).",
+)
+@options.as_json
+@options.plain
+def demo(keep_in: Path | None, as_json: bool, plain: bool) -> int:
+    """Watch a real Claude Code process build a small spec while the model is a script.
+
+    It asks a question and gets an answer, a review sends its work back, and the next one passes. It needs no
+    key and no network.
+    """
+    folder = _folder(keep_in)
+    if not as_json:  # before the imports, which take seconds the first time
+        say(f"The demo makes a small repository in {folder}")
+
+    from orchestrator.cli.runs.compose import run_new
+    from orchestrator.cli.runs.reported import FilesAtEnd
+    from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+
+    look = options.look_of(as_json=as_json, plain=plain)
+    with as_file(files("orchestrator.cli") / "rehearsal") as material:
+        make_repository(material, folder)
+        request = RunRequest(
+            spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
+        )
+        given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+        outcome = run_new(request, given)
+    if not as_json:
+        say(f"look at it: git -C {folder} log --stat")
+    return outcome.exit_code
+
+
+def make_repository(material: Path, folder: Path) -> None:
+    """Make a small repository with one commit, and put the spec into it."""
+    shutil.copytree(material / "repository", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    shutil.copyfile(material / "quality-test.md", folder / "quality-test.md")
+    identity = [
+        "-c",
+        "user.name=sq demo",
+        "-c",
+        "user.email=demo@localhost",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ]
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--no-gpg-sign", "-m", "A greeting, and a spec"],
+    ):
+        subprocess.run(
+            ["git", "-C", str(folder), *identity, *arguments], check=True, stdin=subprocess.DEVNULL
+        )
+
+
+def _folder(given: Path | None) -> Path:
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="sq-demo-")).resolve()
+    if given.exists() and any(given.iterdir()):
+        raise click.UsageError(f"--keep-in {given}: the folder is not empty. Name a new one")
+    given.mkdir(parents=True, exist_ok=True)
+    return given.resolve()

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from orchestrator.gates.session_state.diagnostics import has_control
-from state.decoding import parse_yaml, table_beside
+from state.decoding import table_beside
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
@@ -179,7 +179,7 @@ def _items_of(file: Path, problems: list[str]) -> Iterable[Mapping[str, Any]]:
     import yaml
 
     try:
-        items = parse_yaml(file.read_text("utf-8"))
+        items = yaml.safe_load(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problems.append(f"{file}: cannot be read: {error}")
         return []

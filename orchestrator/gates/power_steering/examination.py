@@ -1,6 +1,7 @@
-"""An examination of a session: the judge that is asked, the results of the checks, and the decision.
+"""An examination of a session: the judge, the results of the checks, the decision, and the answer to a stop.
 
-Blockers hold the session, warnings are reported, and abstentions are counted.
+Blockers hold the session, warnings are reported, and abstentions are counted. A person's session without
+progress is released. In a run such a task is stuck instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,9 @@ from dataclasses import dataclass, field
 from agents.caller import Caller
 from agents.roles.judge import AskJudge
 from orchestrator.gates.power_steering.considerations import Consideration, SessionType
-from orchestrator.gates.session_state.records import QUALITY_THRESHOLD, CheckResults
+from orchestrator.gates.session_state.records import MOST_BLOCKS, QUALITY_THRESHOLD, CheckResults
+from orchestrator.gates.session_state.store import Saved, SteeringStore
+from state.atomic_files import LockTimeoutError, WriteFailedError
 from state.roles import Role
 from state.settings.records import Model
 from state.truncation import as_written, smart_truncate
@@ -159,3 +162,67 @@ class Examination:
     def cost_usd(self) -> float:
         """The cost of all checks."""
         return sum(result.cost_usd for result in self.results)
+
+
+SAME_FAILURES = 3  # the same failure set this often means no progress
+MOST_IN_A_ROW = 5  # blocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopAnswer:
+    """The answer to a stop. `message` is for the agent if it is blocked, else for people, and may be empty.
+
+    A session that is not done may stop without progress. The agent never sees in advance when.
+    """
+
+    allows: bool
+    message: str
+
+
+def answer_stop(store: SteeringStore, examination: Examination, *, prompt_id: str) -> StopAnswer:
+    """Record the examination and return whether the session may stop.
+
+    If the state cannot be stored, it may stop: a broken counter must not hold a session for ever. Limits are
+    read and counted under one lock, so that concurrent stops are not held beyond them.
+    """
+    try:
+        with store.alone():
+            return _answered(store, examination, prompt_id)
+    except (LockTimeoutError, WriteFailedError) as error:
+        return _let_go(examination.decision, f"the state of its checks could not be stored ({error})")
+
+
+def _answered(store: SteeringStore, examination: Examination, prompt_id: str) -> StopAnswer:
+    decision = examination.decision
+    unmet = {one.consideration_id: one.reason for one in examination.results if not one.satisfied}
+    recorded = store.record_check(examination.figures, decision.failures, unmet)
+    if decision.allows:
+        store.clear_blocks()
+        return StopAnswer(allows=True, message="\n".join([decision.summary, *decision.notes]))
+    why = _why_let_go(recorded, prompt_id)
+    if not why:
+        counted = store.count_block(prompt_id)
+        if counted.stored:
+            return StopAnswer(allows=False, message=decision.message)
+        why = f"the count of blocks could not be stored ({counted.error})"
+    store.clear_blocks()
+    return _let_go(decision, why)
+
+
+def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
+    open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
+    told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
+    return StopAnswer(allows=True, message="\n".join(told))
+
+
+def _why_let_go(recorded: Saved, prompt_id: str) -> str:
+    state = recorded.state
+    if not recorded.stored:
+        return f"the state of its checks could not be stored ({recorded.error})"
+    if state.same_failures() >= SAME_FAILURES:
+        return f"the same points were open {SAME_FAILURES} times running"
+    if state.consecutive_blocks >= MOST_IN_A_ROW:
+        return f"it was held {MOST_IN_A_ROW} times in a row"
+    if state.blocks_for(prompt_id) >= MOST_BLOCKS:
+        return f"it was held {MOST_BLOCKS} times"
+    return ""

@@ -2,22 +2,32 @@
 
 The type follows from the actions for the current goal, and words only break ties. In another program words
 decided: "async" and "checkout page" made a simple session, which was not checked.
+
+Commands outside a run have a judge by key, by the login of the CLI, or none.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+from agents.access import Credentials, find_connection
+from agents.api_key import read_key
+from agents.asker import make_asker
+from agents.process.containment import detect_containment
+from agents.session.claude_code import find_cli
+from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, PromptKind, SessionType
-from orchestrator.gates.power_steering.evidence import SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.examination import Examination, Judge, decide
-from orchestrator.gates.power_steering.facts.facts import Edit
+from orchestrator.gates.power_steering.facts import Edit, RuleOutcome, SessionEvidence, waits_for_user
 from orchestrator.gates.power_steering.judging import Cut, SessionLook, judge_all, room_for
-from orchestrator.gates.power_steering.rules.found import RuleOutcome
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from orchestrator.project.shell import simple_commands
+from state.errors import UsageError
+from state.settings.records import Model
 from state.truncation import completion_claims
 from state.verdicts import CheckResult, Source
 
@@ -192,3 +202,24 @@ def _looks(line: str) -> bool:
 def _wants_to_know(evidence: SessionEvidence) -> bool:
     asked = [goal.text for goal in evidence.facts.goals if goal.turn >= evidence.goal_turn]
     return any(_WANTS_TO_KNOW.search(text) for text in asked)
+
+
+@asynccontextmanager
+async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bool) -> AsyncIterator[Judge]:
+    """Provide the judge while the block runs. There is none without credentials or if `rules_only`."""
+    if rules_only:
+        yield Judge(model=model, ask=None)
+        return
+    with tempfile.TemporaryDirectory(prefix="sq-judge-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        cli = find_cli()
+        try:
+            connection = find_connection(read_key(environ), environ, cli=cli, config_dir=folder / "claude")
+        except UsageError:
+            yield Judge(model=model, ask=None)
+            return
+        import_sdks(AGENT_SDK if connection.credentials is Credentials.CLI_LOGIN else API_SDK)
+        _, asker = make_asker(
+            connection, cli=cli, folder=folder, containment=detect_containment(environ), environ=environ
+        )
+        yield Judge(model=model, ask=asker.ask)

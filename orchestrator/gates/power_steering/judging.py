@@ -27,7 +27,7 @@ from agents.roles.judge import (
     shared_part,
 )
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
-from orchestrator.gates.power_steering.rules.found import RuleOutcome
+from orchestrator.gates.power_steering.facts import RuleOutcome
 from state.records.calls import CallEnd
 from state.settings.records import Model
 from state.truncation import Truncation, feedback

@@ -13,9 +13,8 @@ from pathlib import Path
 from statistics import median
 
 from orchestrator.gates.power_steering.considerations import Consideration
-from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Examination
-from orchestrator.gates.power_steering.rules.found import Rule
+from orchestrator.gates.power_steering.facts import Rule, SessionEvidence
 from orchestrator.gates.session_state.diagnostics import Diagnostics, log_files
 from state.verdicts import CheckResult, Source
 

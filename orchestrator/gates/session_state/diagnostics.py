@@ -1,23 +1,28 @@
-"""A session's folder, its settings and its diagnostics: JSON Lines that the greps of seed 001 match."""
+"""Folders of sessions, their settings, and their diagnostics: JSON Lines that the greps of seed 001 match.
+
+Old folders are removed by `sq clean`.
+"""
 
 import hashlib
 import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from state.atomic_files import (
     LOCK_WAIT_S,
+    DamagedFileError,
     WriteFailedError,
     locked,
     open_private,
+    read_json,
     read_small,
     write_errors,
 )
@@ -25,6 +30,7 @@ from state.errors import SqError
 
 if TYPE_CHECKING:
     from state.truncation import Truncation
+
 
 DEFAULT_FOLDER = Path(".claude", "runtime", "power-steering")  # below a project (seed 001)
 PREFIXES = ("SQ_PS_", "AMPLIHACK_PS_")  # the first one wins, the second is seed 001's
@@ -210,6 +216,12 @@ def utc_text(moment: datetime, precision: str = "seconds") -> str:
     return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
+def time_of(value: object) -> datetime:
+    """The time of an ISO text, UTC if it names no zone. Raises `ValueError` if it is no such text."""
+    found = datetime.fromisoformat(value if isinstance(value, str) else "")
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def _delays(text: str) -> tuple[float, ...]:
     found = [float(part) for part in text.split(",") if re.fullmatch(r"\s*\d{1,3}(\.\d{1,6})?\s*", part)]
     return tuple(found) if found and len(found) == text.count(",") + 1 else RETRY_DELAYS
@@ -259,3 +271,51 @@ def top_of(folder: Path) -> Path:
     above = (here, *here.parents)
     checkout = next((each for each in above if (each / ".git").exists()), None)
     return checkout or next((each for each in above if any((each / own).is_file() for own in _OWN)), here)
+
+
+KEPT = timedelta(days=30)  # since a session's last stop
+_REMOVING = ".removing-"  # no session's name begins like this
+
+
+def session_folders(sessions: Path) -> list[Path]:
+    """The folders of the sessions, sorted by name. Empty if `sessions` does not exist."""
+    with suppress(OSError):
+        return sorted(each for each in sessions.iterdir() if each.is_dir() and not each.is_symlink())
+    return []
+
+
+def old_sessions(sessions: Path, now: datetime) -> list[Path]:
+    """The sessions without a write for `KEPT`, except those that are switched off for longer."""
+    return [
+        each for each in session_folders(sessions) if _newest(each) < now - KEPT and not _is_off(each, now)
+    ]
+
+
+def remove_sessions(old: list[Path]) -> Iterator[tuple[Path, str]]:
+    """Remove these folders. Yields each with the reason why it could not be removed, or ""."""
+    import shutil
+
+    for folder in old:
+        away = folder if folder.name.startswith(_REMOVING) else folder.with_name(f"{_REMOVING}{folder.name}")
+        try:
+            folder.rename(away)
+            shutil.rmtree(away)
+        except OSError as error:
+            yield folder, error.strerror or str(error)
+        else:
+            yield folder, ""
+
+
+def _newest(folder: Path) -> datetime:
+    times = []
+    for path in (folder, *folder.rglob("*")):
+        with suppress(OSError):
+            times.append(path.lstat().st_mtime)
+    return datetime.fromtimestamp(max(times, default=0.0), UTC)
+
+
+def _is_off(folder: Path, now: datetime) -> bool:
+    with suppress(DamagedFileError, ValueError):
+        mark = (read_json(folder / "state.json") or {}).get("disabled_until")
+        return mark is not None and time_of(mark) > now
+    return False

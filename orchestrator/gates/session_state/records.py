@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import IntEnum
 from typing import Self
 
-from orchestrator.gates.session_state.diagnostics import safe_name, utc_text
+from orchestrator.gates.session_state.diagnostics import safe_name, time_of, utc_text
 from state.decoding import decoded
 
 MAX_COUNT = 1000  # a larger counter is invalid (seed 001)
@@ -169,9 +169,3 @@ def parsed(found: Mapping[str, object]) -> SteeringState:
     if state.disabled_until is not None:
         time_of(state.disabled_until)
     return state
-
-
-def time_of(value: object) -> datetime:
-    """The time of an ISO text, UTC if it names no zone. Raises `ValueError` if it is no such text."""
-    found = datetime.fromisoformat(value if isinstance(value, str) else "")
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -19,6 +19,7 @@ from orchestrator.gates.session_state.diagnostics import (
     SteeringSettings,
     safe_name,
     steering_folder,
+    time_of,
     utc_text,
 )
 from orchestrator.gates.session_state.records import (
@@ -27,7 +28,6 @@ from orchestrator.gates.session_state.records import (
     SteeringState,
     invalid_reason,
     parsed,
-    time_of,
 )
 from state.atomic_files import (
     LOCK_WAIT_S,
@@ -83,8 +83,6 @@ class SteeringStore:
         session_id: str,
         *,
         retry_delays: Sequence[float] | None = None,
-        verify_writes: bool = True,
-        diagnostic_log_dir: Path | None = None,
         environ: Mapping[str, str] | None = None,
         lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
@@ -94,22 +92,20 @@ class SteeringStore:
             folder: holds a folder for each session (see `of_project`).
             session_id: any text. An unsafe one gets a safe name.
             retry_delays: seconds before further tries, doubling after the last. None: the environment's.
-            verify_writes: read each new file back. The environment can also switch it off.
-            diagnostic_log_dir: the folder of `diagnostic.jsonl`, if not the session's folder.
             environ: the environment, if not the process's.
             lock_wait_s: seconds to wait for another process that changes the state.
         """
         self._settings = SteeringSettings.of(os.environ if environ is None else environ)
         if retry_delays is not None:
             self._settings = replace(self._settings, retry_delays=tuple(retry_delays))
-        self._verify = verify_writes and self._settings.verify_writes
+        self._verify = self._settings.verify_writes
         self._lock_wait_s = lock_wait_s
         self.session_id = session_id or safe_name(session_id)
         self.root = folder.absolute()
         self.file = self.root / safe_name(session_id) / "state.json"
         self._for_all = self.root / ".disabled.json"  # no session's name begins like this
         self.diagnostics = Diagnostics.within(
-            diagnostic_log_dir or self._settings.diagnostic_log_dir or self.file.parent,
+            self._settings.diagnostic_log_dir or self.file.parent,
             session_id=self.session_id,
             debug=self._settings.debug,
         )

@@ -37,15 +37,15 @@ def main() -> None:
 def _through_the_gate(given: dict[str, object], steering: bool) -> None:
     """Answer, and end the process even if a thread still hangs."""
     gc.disable()  # the process is too short for it
-    from orchestrator.gates.stop_gate import hook
+    from orchestrator.gates.stop_gate.stop import Mouth, answer, refused, stop_of, watch
 
-    if problem := hook.refused(given, os.environ):
+    if problem := refused(given, os.environ):
         _tell(problem)
     is_shared = "--shared" in sys.argv
-    stop = hook.stop_of(given, os.environ, with_steering=steering, is_shared=is_shared)
-    mouth = hook.Mouth()
-    hook.watch(stop, mouth)
-    mouth.say(hook.answer(stop, _steps))
+    stop = stop_of(given, os.environ, with_steering=steering, is_shared=is_shared)
+    mouth = Mouth()
+    watch(stop, mouth)
+    mouth.say(answer(stop, _steps))
     os._exit(0)
 
 

@@ -1,21 +1,42 @@
-"""A session that wants to stop, as its hook describes it, and the answer of a step of the gate.
+"""A session that wants to stop, as its hook describes it, and the gate: the first step that blocks wins.
 
-A step is a module with `applies(stop)` and `check(stop)`. The first one that blocks wins.
+A step is a module with `applies(stop)` and `check(stop)`. After too many blocks the session is let go.
+Settings of several scopes may each start a hook, and only the first one acts. A hook from shared settings has
+`--shared` in its command. The same input from the same kind of settings is a new stop. From the other kind it
+is a stop that was already taken.
 """
 
+import hashlib
+import json
+import os
 import os.path
-from collections.abc import Callable, Iterable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from agents.transcript.read import TranscriptError, read_transcript, with_last_message
 from agents.transcript.records import Transcript, Turn
+from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
+from orchestrator.gates.session_state.records import MOST_BLOCKS
+from orchestrator.gates.session_state.store import SteeringStore
+from orchestrator.gates.stop_gate import probe
+from state.atomic_files import (
+    DamagedFileError,
+    LockTimeoutError,
+    WriteFailedError,
+    encoded,
+    read_json,
+    replace_file,
+)
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.facts.facts import Facts
+    from orchestrator.gates.power_steering.facts import Facts
+
 
 TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
 RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
@@ -125,7 +146,7 @@ class Stop:
             return True
         if not any(_may_ask(turn) for turn in recent.turns[-1:]):
             return False
-        from orchestrator.gates.power_steering.evidence import waits_for_user
+        from orchestrator.gates.power_steering.facts import waits_for_user
 
         return bool(waits_for_user(self.session.recent_facts))
 
@@ -150,3 +171,212 @@ class GateStep(Protocol):
 
 
 Steps = Iterable[tuple[IntEnum, GateStep]]  # each with its name, in the order of the gate
+
+
+MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
+JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
+STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
+_FILE = "stop.json"  # in the session's folder
+_STEERING = "P3_2_STEERING"  # the only step of the part with that name
+_LATER_S = 0.5  # between the two ways to end the process
+
+
+class RemainingSteps(StrEnum):
+    """Which steps are left for this hook."""
+
+    ALL = "all"
+    STEERING = "steering"  # the first hook was installed without it
+    NONE = "none"
+
+
+def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
+    """Return the hook's answer: nothing or a message to allow the stop, a reason to block it.
+
+    `steps` returns the steps in their order, each with its name. It is called only if one is left to do.
+    """
+    store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
+    part = part_of(stop, store)
+    if part is RemainingSteps.NONE:
+        store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
+        return {}
+    notes: list[str] = []
+    for priority, result in _results(stop, part, steps(), store.diagnostics):
+        if result.note:
+            notes.append(result.note)
+        if result.blocks:
+            return _held(stop, store, priority, result, notes)
+    return _told(notes)
+
+
+class Mouth:
+    """Answers Claude Code once: one JSON object, or nothing."""
+
+    def __init__(self) -> None:
+        self._open = threading.Lock()
+
+    def say(self, words: Mapping[str, str]) -> None:
+        """Write this answer, unless there was one before."""
+        if self._open.acquire(blocking=False) and words:
+            os.write(1, json.dumps(words).encode() + b"\n")
+
+
+def watch(stop: Stop, mouth: Mouth) -> None:
+    """End this process at its deadline, even if something hangs. The stop is allowed, with a message."""
+    deadline_s = (
+        MECHANICAL_S + (JUDGE_S if stop.is_system3 else 0) + (STEERING_S if stop.with_steering else 0)
+    )
+
+    def give_up(*_: object) -> NoReturn:
+        mouth.say(
+            {"systemMessage": f"the stop gate had no answer within {deadline_s:g} s, so the session may stop"}
+        )
+        os._exit(0)
+
+    timer = threading.Timer(deadline_s, give_up)  # for a system call that no signal interrupts
+    timer.daemon = True
+    timer.start()
+    signal.signal(signal.SIGALRM, give_up)  # for a slow regex, which lets no thread run
+    signal.setitimer(signal.ITIMER_REAL, deadline_s + _LATER_S)
+
+
+def refused(given: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    """Return why the hook's input cannot be used (an id has control characters), or "" if it can."""
+    ids = {name: given.get(name) for name in ("session_id", "prompt_id")}
+    ids["CLAUDE_SESSION_ID"] = environ.get("CLAUDE_SESSION_ID")
+    bad = [name for name, text in ids.items() if isinstance(text, str) and has_control(text)]
+    return f"{bad[0]} has control characters, so the session may stop. Give a plain id" if bad else ""
+
+
+def stop_of(
+    given: Mapping[str, object],
+    environ: Mapping[str, str],
+    *,
+    with_steering: bool,
+    is_shared: bool = False,
+) -> Stop:
+    """Return the stop in the hook's input. Fields that are missing or of another type are left empty.
+
+    `is_shared`: the hook is in settings that others share.
+    """
+
+    def text(name: str) -> str:
+        value = given.get(name)
+        return value if isinstance(value, str) else ""
+
+    named, last_message = text("transcript_path"), text("last_assistant_message")
+    transcript = Path(named) if named else None
+    return Stop(
+        session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
+        claude_session=text("session_id"),
+        project=Path(probe.project_of(given, environ)),
+        session=ReadSession(facts_of, transcript, last_message),
+        transcript_path=transcript,
+        prompt_id=text("prompt_id"),
+        permission_mode=text("permission_mode"),
+        stop_hook_active=given.get("stop_hook_active") is True,
+        last_assistant_message=last_message,
+        with_steering=with_steering,
+        is_shared=is_shared,
+        environ=environ,
+    )
+
+
+def facts_of(transcript: Transcript) -> "Facts":
+    """The facts of a session, by a module that is imported only when a step asks for them."""
+    from orchestrator.gates.power_steering import session_facts
+
+    return session_facts.facts_of(transcript)
+
+
+def _results(
+    stop: Stop, part: RemainingSteps, steps: Steps, diagnostics: Diagnostics
+) -> Iterator[tuple[IntEnum, StepResult]]:
+    for priority, step in steps:
+        try:
+            if not step.applies(stop) or (part is RemainingSteps.STEERING and priority.name != _STEERING):
+                continue
+            result = step.check(stop)
+        except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
+            diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
+            result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
+        diagnostics.log("stop_step", step=priority.name, blocks=result.blocks, note=result.note)
+        yield priority, result
+
+
+def _held(
+    stop: Stop, store: SteeringStore, priority: IntEnum, result: StepResult, notes: list[str]
+) -> dict[str, str]:
+    """Hold the session, unless it was held too often since the user's prompt, or that cannot be counted."""
+    let_go = "" if result.is_counted else _why_let_go(stop, store)
+    if let_go:
+        store.diagnostics.log("stop_let_go", step=priority.name, reason=let_go)
+        return _told([f"The session stops although it is not done: {let_go}.", result.reason, *notes])
+    return {"decision": "block", "reason": _fit(result.reason), **_told(notes)}
+
+
+def _why_let_go(stop: Stop, store: SteeringStore) -> str:
+    """Count one more block and return "", or return why the session is let go. Both are under one lock."""
+    uncounted = "how often it was held cannot be counted"
+    try:
+        with store.alone():
+            if store.load().state.blocks_for(stop.prompt) >= MOST_BLOCKS:
+                return f"it was held {MOST_BLOCKS} times"
+            is_stored = store.count_held(stop.prompt).stored
+    except LockTimeoutError:  # so many hooks at once: the limit comes first
+        return uncounted
+    except WriteFailedError:
+        is_stored = False
+    return uncounted if stop.stop_hook_active and not is_stored else ""
+
+
+def _told(notes: Iterable[str]) -> dict[str, str]:
+    """The notes as a message for people. Empty if there are none."""
+    said = "\n".join(notes)
+    return {"systemMessage": _fit(said)} if said else {}
+
+
+def _fit(text: str) -> str:
+    """Cut the text to a length that Claude Code accepts, and remove control characters."""
+    from state.truncation import MAX_RESPONSE_LENGTH, smart_truncate
+
+    plain = "".join(each if each.isprintable() or each in "\n\t" else " " for each in text)
+    return smart_truncate(plain, MAX_RESPONSE_LENGTH)
+
+
+def part_of(stop: Stop, store: SteeringStore) -> RemainingSteps:
+    """Take this stop, or the part that another hook has left. Take all of it if that cannot be stored."""
+    file = store.file.with_name(_FILE)
+    key = hashlib.sha256(repr(_named(stop)).encode("utf-8", "surrogatepass")).hexdigest()
+    me = "shared" if stop.is_shared else "own"
+    try:
+        with store.alone(tries=1):
+            taken = _read(store)
+            others = taken.get("by") if taken.get("stop") == key else None
+            is_new = not isinstance(others, list) or me in others
+            by = [me] if is_new or not isinstance(others, list) else [*others, me]
+            steered = not is_new and taken.get("steering") is True
+            now = {"stop": key, "by": by, "steering": steered or stop.with_steering}
+            replace_file(file, encoded(now), sync=False, verify=False)
+    except (LockTimeoutError, WriteFailedError):
+        return RemainingSteps.ALL
+    if is_new:
+        return RemainingSteps.ALL
+    return RemainingSteps.STEERING if stop.with_steering and not steered else RemainingSteps.NONE
+
+
+def _named(stop: Stop) -> tuple[object, ...]:
+    """Equal for all hooks of one stop."""
+    return (
+        stop.claude_session,
+        stop.prompt_id,
+        stop.stop_hook_active,
+        stop.last_assistant_message,
+        str(stop.transcript_path),
+    )
+
+
+def _read(store: SteeringStore) -> dict[str, object]:
+    try:
+        return read_json(store.file.with_name(_FILE)) or {}
+    except DamagedFileError:
+        return {}

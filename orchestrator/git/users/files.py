@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git_bytes
-from orchestrator.git.users.backup import Backup, Kept, KeptRepository
-from orchestrator.git.users.held import PathContent, PathKind, blob_of, is_as, look_at, set_aside
+from orchestrator.git.users.backup import (
+    Backup,
+    Kept,
+    KeptRepository,
+    PathContent,
+    PathKind,
+    blob_of,
+    is_as,
+    look_at,
+    set_aside,
+)
 from state.safe_paths import write_inside
 
 _HEADER = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)

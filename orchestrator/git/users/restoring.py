@@ -12,16 +12,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agents.session.permissions import REFLOG_NAME
-from orchestrator.git.command import compared, git, git_bytes
+from orchestrator.git.command import compared, git, git_bytes, git_path
 from orchestrator.git.locks import git_is_at_work
 from orchestrator.git.own_refs import keep, make_commit
 from orchestrator.git.users.backup import (
     Backup,
     Kept,
     KeptRepository,
+    PathKind,
+    blob_of,
     head_of_repository,
-    index_file,
+    held_at,
+    look_at,
     staged_commit,
+    tree_of_files,
 )
 from orchestrator.git.users.files import (
     Change,
@@ -32,7 +36,6 @@ from orchestrator.git.users.files import (
     users_line_numbers,
     whole_lines,
 )
-from orchestrator.git.users.held import PathKind, blob_of, held_at, look_at, tree_of_files
 from state.errors import GitError
 
 _ENTRIES = ("ls-files", "--stage", "-v", "-z")
@@ -167,7 +170,7 @@ async def put_head_back(root: Path, repository: KeptRepository) -> None:
 async def index_changed(root: Path, repository: KeptRepository) -> bool:
     """Whether an index has other entries than the copied one. Git's cached file data does not count."""
     folder = root / repository.path
-    index = await index_file(folder)
+    index = await git_path(folder, "index")
     if not (repository.index and index.exists()):
         return bool(repository.index) or (index.exists() and bool(await git_bytes(folder, *_ENTRIES)))
     copied = await git_bytes(root, "cat-file", "blob", repository.index)
@@ -187,7 +190,7 @@ async def put_index_back(root: Path, repository: KeptRepository) -> None:
         GitError: another git holds the lock and does not release it.
     """
     folder = root / repository.path
-    index = await index_file(folder)
+    index = await git_path(folder, "index")
     lock = index.with_name(f"{index.name}.lock")
     await _free(folder, lock)
     if not repository.index:

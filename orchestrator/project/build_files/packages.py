@@ -67,10 +67,10 @@ def composer_scripts(folder: Path) -> list[str]:
     return [name for name, lines in scripts.items() if lines] if isinstance(scripts, dict) else []
 
 
-def deno_task(manifest: Path, name: str) -> str:
-    """Return the line of a task in deno.json, or ""."""
+def deno_test_task(manifest: Path) -> str:
+    """Return the line of the task `test` in deno.json, or ""."""
     tasks = _json(manifest).get("tasks")
-    task = tasks.get(name) if isinstance(tasks, dict) else None
+    task = tasks.get("test") if isinstance(tasks, dict) else None
     line = task.get("command") if isinstance(task, dict) else task
     return line.strip() if isinstance(line, str) else ""
 

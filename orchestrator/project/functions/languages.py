@@ -5,24 +5,19 @@ The grammars stand in the wheels of single tree-sitter packages. Nothing is down
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Parser
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from state.decoding import table_beside
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Node, Parser
 
 
 class Bodies(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,7 +1,8 @@
 """The statements of a source: what each says, the test around it, and the conditions that it depends on."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -18,13 +19,10 @@ from orchestrator.project.functions.languages import (
     scope_name,
     text_of,
 )
+from state.decoding import table_beside
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-from collections import Counter
-from collections.abc import Sequence
-
-from state.decoding import table_beside
 
 Tokens = tuple[Token, ...]
 _ANNOTATIONS = re.compile(r"attribute|annotation$")
@@ -132,7 +130,8 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
         if len(around) > _DEEPEST:
             return list(_lines(content))
         for child in block.named_children:
-            if child.type in reading.ignored or is_docstring(child, language) or _is_import(child):
+            imports = words().fits("imports", child.type) or _REQUIRES.match(text_of(child)[:_SHOWN])
+            if child.type in reading.ignored or is_docstring(child, language) or imports:
                 continue
             if words().fits("blocks", child.type):
                 waiting.append((child, unit, around))
@@ -154,10 +153,6 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
 
 def _plain(text: str) -> str:
     return "…" if text.startswith("function ") else text
-
-
-def _is_import(node: "Node") -> bool:
-    return words().fits("imports", node.type) or bool(_REQUIRES.match(text_of(node)[:_SHOWN]))
 
 
 def _inside(node: "Node") -> tuple[list["Node"], "Node | None"]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.project.files import MANIFESTS, Shown, look
-from orchestrator.project.readiness.steps import VENV
+from orchestrator.project.readiness.steps import VENV, below
 from state.safe_paths import read_inside
 
 _LIMIT_S = 20
@@ -194,7 +194,7 @@ def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) 
     parts = ["", *shown.folders_with(*MANIFESTS, deepest=_DEEPEST)]
     own = [folder / part / VENV for part in parts if (folder / part / VENV / "bin" / "python").exists()]
     if own:
-        found["PATH"] = _joined([*(str(venv / "bin") for venv in own), found.get("PATH", os.defpath)])
+        found["PATH"] = os.pathsep.join([*(str(venv / "bin") for venv in own), found.get("PATH", os.defpath)])
         found["VIRTUAL_ENV"] = str(own[0])
     projects = [
         part for part in parts if shown.has(*(f"{part}/{name}" if part else name for name in MANIFESTS))
@@ -203,7 +203,7 @@ def environment_of(folder: Path, *, checkout: Path, environ: Mapping[str, str]) 
         python = look_into_python(environ, found.get("PATH", os.defpath), not_run_in=[folder, checkout])
         first = list(_code_first(shown, projects, python, checkout))
         if first:
-            found["PYTHONPATH"] = _joined([*first, *filter(None, [found.get("PYTHONPATH")])])
+            found["PYTHONPATH"] = os.pathsep.join([*first, *filter(None, [found.get("PYTHONPATH")])])
     return {name: value for name, value in found.items() if value != environ.get(name)}
 
 
@@ -218,7 +218,7 @@ def exports_of(variables: Mapping[str, str], folder: Path) -> tuple[str, ...]:
         ]
         if inside:
             rest = f"${{{name}:+:${name}}}" if name in _LISTS else ""
-            exports.append(f'{name}="{_joined(inside)}{rest}"')
+            exports.append(f'{name}="{os.pathsep.join(inside)}{rest}"')
     return tuple(exports)
 
 
@@ -227,11 +227,11 @@ def _code_first(
 ) -> Iterator[str]:
     """Yield the folders of the worktree with code that no installation of its own leads to, each once."""
     folder, seen = shown.folder, set[Path]()
-    if python and python.prefix.is_relative_to(folder):
-        own = [root for root in python.roots if root.is_relative_to(folder)]
-    else:
-        own = []
-    sources = [folder / part / "src" for part in projects if shown.ending(".py", under=_under(part, "src"))]
+    installed = python.roots if python and python.prefix.is_relative_to(folder) else ()
+    own = [root for root in installed if root.is_relative_to(folder)]
+    sources = [
+        folder / part / "src" for part in projects if shown.ending(".py", under=below(part, ("src/",))[0])
+    ]
     for place in (*_places_in(python, checkout, folder), *(one for one in sources if one.parent not in own)):
         if place not in seen and place.is_dir():
             seen.add(place)
@@ -259,11 +259,3 @@ def _moved(value: str, checkout: Path, folder: Path) -> str:
         here = folder / path.relative_to(checkout) if entry and path.is_relative_to(checkout) else path
         entries.append(str(here) if here != path and here.exists() else entry)
     return os.pathsep.join(entries)
-
-
-def _joined(entries: Sequence[str]) -> str:
-    return os.pathsep.join(entries)
-
-
-def _under(part: str, name: str) -> str:
-    return f"{part}/{name}/" if part else f"{name}/"

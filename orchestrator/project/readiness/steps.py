@@ -266,9 +266,9 @@ def _packages(here: Shown, part: str, table: Table) -> Iterator[SetUpStep]:
     yield _step(here, part, tool, command, (*([lock] if lock else []), *manifests, *tool.files))
 
 
-def apart(step: SetUpStep, table: Table | None = None) -> OfflineInstall:
+def apart(step: SetUpStep) -> OfflineInstall:
     """Return how the tool of a step works apart, with its commands."""
-    tool = (table or usual_table()).tools.get(step.tool, SetUpTool(name="", ecosystem=""))
+    tool = usual_table().tools.get(step.tool, SetUpTool(name="", ecosystem=""))
     row = tool.apart
     if tool.name == "python3" and not step.wants:
         row = replace(row, download="", why_not=_OPEN_ENDED if step.wants is None else "")

@@ -5,83 +5,17 @@ A suite cannot run if a program is missing, if nothing is there yet, or if its r
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+
+import msgspec
 
 from orchestrator.project.runners.row import Reader
 from orchestrator.project.runners.suite import Suite
 from orchestrator.project.shell import NOT_STARTED
+from state.decoding import table_beside
 from state.records.commands import TestCount
 
-# Each pattern has a group for the program. `_SHELL` are messages of shells, `_STARTERS` those of programs
-# that start others.
-_SHELL = (
-    (
-        r"^(?:\S*(?:sh|bash|zsh|dash|ksh|make)(?:\[\d+\])?|[\w./-]+): (?:line )?(?:\d+: )?(?:exec: )?"
-        r"(?P<name>[\w@./+-]+): (?:command )?not found\b"
-    ),
-    r"^(?:zsh|\S*sh):(?:\d+:)? command not found: (?P<name>[\w@./+-]+)",
-    (
-        r"^g?make(?:\[\d+\])?: (?P<name>[\w@./+-]+): (?:No such file or directory|Command not found|Perm"
-        r"ission denied)"
-    ),
-    r"^\S*env: [\u2018'\"]?(?P<name>[\w@./+-]+)[\u2019'\"]?: No such file or directory",
-    (
-        r"^\S+: (?:line )?\d+: (?P<name>[\w@./+-]+): (?:No such file or directory|Permission denied|cann"
-        r"ot execute.*|Exec format error)"
-    ),
-    r"^/?\S*: (?P<name>[\w@./+-]+): bad interpreter",
-)
-_STARTERS = (
-    r"^error: no such (?:sub)?command: [`'\"](?P<cargo>[\w-]+)[`'\"]",
-    r"^bundler: command not found: (?P<name>[\w-]+)",
-    r"^error: Failed to spawn: [`'\"]?(?P<name>[\w./+-]+)[`'\"]?",
-    r"^Command not found: (?P<name>[\w./+-]+)",
-    r"\bspawn (?P<name>[\w./+-]+) ENOENT",
-    r"\bexec: \"(?P<name>[\w./+-]+)\": executable file not found in \$PATH",
-    r"\berror: unable to spawn (?P<name>[\w./+-]+)",
-    r"^(?P<name>[\w-]+)> .*: No such file or directory",
-    r"No such file or directory: '(?P<name>[\w+-]+)'$",
-    r"^(?:npm|npx) (?:error|ERR!) could not determine executable to run",
-    r"^The (?P<name>JAVA_HOME) environment variable is not (?:defined|set)",
-    r"^ERROR: (?P<name>JAVA_HOME) is not set",
-    r"ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL.*Command \"(?P<name>[\w-]+)\" not found",
-    r"^error Command \"(?P<name>[\w-]+)\" not found\.",
-)
-# Messages of programs that start a chosen version of another, and have none: what is missing, and its remedy.
-_TOOLCHAINS = (
-    (
-        r"^error: rustup could not choose a version of (?P<name>[\w.-]+) to run",
-        "a Rust toolchain for {name} (`rustup default stable` chooses one)",
-    ),
-    (
-        r"^error: toolchain '(?P<name>[\w.-]+)' is not installed",
-        "the Rust toolchain {name} (`rustup toolchain install {name}` adds it)",
-    ),
-    (
-        r"^(?P<by>pyenv|rbenv|nodenv): version [`'](?P<name>[\w.-]+)' is not installed",
-        "version {name} (`{by} install {name}` adds it)",
-    ),
-)
-_MODULE = (
-    r"No module named '?(?P<name>[\w.]+)",
-    r"cannot load such file -- (?P<name>[\w./-]+)",
-    r"[Cc]an't find gem (?P<name>[\w-]+)",
-    r"Could not find '?(?P<name>[\w-]+)'? \(.*\) in any of the sources",
-)
-_NOTHING = (
-    (
-        r"^g?make(?:\[\d+\])?: \*\*\* (?P<why>No rule to make target .*|No targets specified and no make"
-        r"file found)\. +Stop\."
-    ),
-    r"^(?P<why>npm (?:error|ERR!) Missing script: .*)",
-    r"^(?P<why>.*can't open file '.*': \[Errno 2\] No such file or directory)",
-)
-# Lines of an output that name a cause: of pytest, of compilers, of all others. The first one is the cause.
-_CAUSES = (
-    r"^E +(?P<why>\S.*)$",
-    r"^(?P<why>[\w./-]+\.\w+:\d+(?::\d+)?: .+)$",
-    r"^ *(?P<why>(?:error|[\w.]*(?:Error|Exception))(?:\[\w+\])?: .+)$",
-)
 _REPORTED = re.compile(r"^=+ (?:FAILURES|ERRORS|short test summary info) =+$", re.MULTILINE)
 _LONGEST = 200
 CUT = "[…]"
@@ -95,6 +29,22 @@ _IS_GOOD = re.compile(
 _BEFORE, _AFTER = 2, 8  # lines around a complaint
 
 
+class _Messages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The patterns of `messages.yaml`, which describes them."""
+
+    shell: tuple[str, ...]
+    starters: tuple[str, ...]
+    toolchains: tuple[tuple[str, str], ...]
+    modules: tuple[str, ...]
+    nothing: tuple[str, ...]
+    causes: tuple[str, ...]
+
+
+@cache
+def _messages() -> _Messages:
+    return msgspec.convert(table_beside(__file__, "messages.yaml"), _Messages)
+
+
 def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
     """Return the program, toolchain or runner's own module that the output reports as missing, or "" if none.
 
@@ -105,10 +55,10 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
         return ""
     if (module := _missing_module(suite, output)) != "":
         return module
-    for pattern, words in _TOOLCHAINS:
+    for pattern, words in _messages().toolchains:
         if match := re.search(pattern, output, re.MULTILINE):
             return words.format(**match.groupdict())
-    for pattern in (*_SHELL, *_STARTERS):
+    for pattern in (*_messages().shell, *_messages().starters):
         for match in re.finditer(pattern, output, re.MULTILINE):
             groups = match.groupdict()
             name = groups.get("name") or (f"cargo-{groups['cargo']}" if groups.get("cargo") else "")
@@ -127,7 +77,7 @@ def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCou
         return ""
     patterns = [pattern for row in (*suite.runners, *suite.carriers) for pattern in row.absent.nothing]
     if exit_code != 0 or count.says_none:
-        for pattern in (*_NOTHING, *patterns):
+        for pattern in (*_messages().nothing, *patterns):
             if match := re.search(pattern, output, re.MULTILINE):
                 return " ".join((match.groupdict().get("why") or match[0]).split())[:_LONGEST]
     if count.says_none:
@@ -159,7 +109,7 @@ def broke_off(suite: Suite, output: str, exit_code: int | None, count: TestCount
 
 def _why(match: re.Match[str], output: str) -> str:
     """Return the cause that a match names, else the first one in the output, else the matched line."""
-    causes = (re.search(pattern, output, re.MULTILINE) for pattern in _CAUSES)
+    causes = (re.search(pattern, output, re.MULTILINE) for pattern in _messages().causes)
     told = match.groupdict().get("why") or next((found["why"] for found in causes if found), match[0])
     return " ".join(told.split())[:_LONGEST]
 
@@ -167,7 +117,7 @@ def _why(match: re.Match[str], output: str) -> str:
 def _missing_module(suite: Suite, output: str) -> str:
     own = {module for row in (*suite.runners, *suite.carriers) for module in row.absent.modules}
     own |= {run.simple.name for run in suite.runs}
-    for pattern in _MODULE:
+    for pattern in _messages().modules:
         for match in re.finditer(pattern, output):
             name = match["name"].strip(".")
             first = re.split(r"[./]", name)[0]
@@ -193,7 +143,7 @@ def _is_inside(suite: Suite, name: str) -> bool:
 
 def _is_told_by_exit(suite: Suite, name: str, output: str, exit_code: int | None, pattern: str) -> bool:
     """Whether the message is about a command of the suite, by the exit code, the name, or make's error."""
-    if exit_code in NOT_STARTED or pattern in _STARTERS:
+    if exit_code in NOT_STARTED or pattern in _messages().starters:
         return True
     base = name.rsplit("/", maxsplit=1)[-1]
     used = {run.simple.name for run in suite.runs} | {word for run in suite.runs for word in run.line.split()}

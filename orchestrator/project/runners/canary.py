@@ -13,29 +13,12 @@ from pathlib import PurePosixPath
 
 from orchestrator.project.build_files.step import text_of
 from orchestrator.project.files import walked
+from orchestrator.project.runners.listings import runner_words
 from orchestrator.project.runners.recognise import targets
 from orchestrator.project.runners.row import FailingTest, Runner
 from orchestrator.project.runners.suite import Suite, SuiteRun
 from state.records.commands import TestCount, TestState
 
-_FIRST = (
-    "empty", "short", "long", "plain", "nested", "single", "double", "first", "last", "early", "late",
-    "small", "large", "mixed", "sorted", "shared", "closed", "open", "quiet", "strict", "loose", "partial",
-    "full", "spare", "narrow", "wide", "inner", "outer", "upper", "lower", "left", "right",
-)  # fmt: skip
-_SECOND = (
-    "range", "label", "record", "window", "margin", "header", "column", "index", "buffer", "marker",
-    "border", "batch", "cursor", "figure", "folder", "group", "letter", "number", "option", "packet",
-    "parcel", "period", "pointer", "prefix", "queue", "reading", "region", "sample", "section", "series",
-    "suffix", "table",
-)  # fmt: skip
-_THIRD = (
-    "keeps order", "adds up", "is counted", "has limits", "stays whole", "is rounded", "is trimmed",
-    "is padded", "keeps size", "is merged", "is split", "has bounds", "is joined", "keeps place",
-    "is aligned", "is summed", "is scaled", "is shifted", "is reversed", "is indexed", "keeps sign",
-    "is copied", "is filled", "is cut", "is parsed", "is stored", "keeps count", "is wrapped", "is matched",
-    "is ranked", "is hashed", "keeps length",
-)  # fmt: skip
 _MOST = 4  # failing tests
 _PLACE = "{fails}"
 _ENDING = re.compile(r"(?:[._-](?:test|spec))?\.\w+$")
@@ -199,7 +182,9 @@ def _values(path: str, words: Mapping[str, str]) -> dict[str, str]:
 def ordinary(token: str) -> dict[str, str]:
     """Return words and numbers made from some random letters, the same ones for the same letters."""
     digest = hashlib.sha256(token.encode()).digest()
-    words = [_FIRST[digest[0] % 32], _SECOND[digest[1] % 32], *_THIRD[digest[2] % 32].split()]
+    lists = runner_words().canary.values()
+    chosen = [words[byte % len(words)] for words, byte in zip(lists, digest, strict=False)]
+    words = " ".join(chosen).split()
     a, b = 11 + digest[3] % 80, 11 + digest[4] % 80
     camel = "".join(word.capitalize() for word in words)
     return {

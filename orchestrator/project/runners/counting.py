@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.project.runners.general import general_count
 from orchestrator.project.runners.listings import (
     FAILED,
     PASSED,
     SKIPPED,
+    general_count,
     go_count,
     numbers_of,
     plain,

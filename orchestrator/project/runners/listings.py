@@ -1,31 +1,16 @@
-"""Gathers tests by name and state into a count. Reads them from TAP, trees of signs, and `go test -v`."""
+"""Counts tests in output: by name in TAP, trees of signs and `go test -v`, else by summaries in words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
+import msgspec
+
+from state.decoding import table_beside
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")
-_PASSED_WORDS = (
-    "passed", "pass", "passes", "passing", "ok", "success", "successes", "succeeded", "successful", ".",
-    "\u2713", "\u2714", "\u221a", "xpass", "xpassed",
-)  # fmt: skip
-_FAILED_WORDS = (
-    "failed", "fail", "fails", "failing", "failure", "failures", "error", "errors", "errored", "not ok",
-    "f", "e", "\u2717", "\u2718", "\u2716", "\u00d7", "broken", "crashed", "timed out", "timeout",
-    "timeouts", "unexpected success",
-)  # fmt: skip
-_SKIPPED_WORDS = (
-    "skipped", "skip", "skips", "pending", "pendings", "ignored", "todo", "todos", "disabled", "excluded",
-    "s", "-", "xfail", "xfailed", "incomplete", "omitted", "notrun", "not run", "\u2193", "\u25cb",
-    "\u25cc", "\ufe63", "expected failures", "expected failure", "inconclusive",
-)  # fmt: skip
-_WORDS: Mapping[str, TestState] = {
-    **dict.fromkeys(_PASSED_WORDS, PASSED),
-    **dict.fromkeys(_FAILED_WORDS, FAILED),
-    **dict.fromkeys(_SKIPPED_WORDS, SKIPPED),
-}
 _PAIR = re.compile(
     r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
     r" ?(?P<number2>\d+)"
@@ -57,6 +42,24 @@ _GO_STATES = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 _GO_NONE = ("[no test files]", "[no tests to run]")
 
 
+class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The lists of `words.yaml`, which describes them."""
+
+    canary: dict[str, tuple[str, ...]]
+    states: dict[TestState, tuple[str, ...]]
+
+
+@cache
+def runner_words() -> _Words:
+    """Return the words of runners, and those for tests that must fail."""
+    return msgspec.convert(table_beside(__file__, "words.yaml"), _Words)
+
+
+@cache
+def _state_words() -> Mapping[str, TestState]:
+    return {word: state for state, words in runner_words().states.items() for word in words}
+
+
 def plain(output: str) -> str:
     """Return an output without terminal codes."""
     return _ANSI.sub("", output).replace("\r", "\n")
@@ -67,7 +70,7 @@ def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | No
     word = word.strip()
     if more and word in more:
         return TestState(more[word])
-    return _WORDS.get(word.lower()) or (FAILED if word.startswith("FAIL") else None)
+    return _state_words().get(word.lower()) or (FAILED if word.startswith("FAIL") else None)
 
 
 def tally(tests: Iterable[tuple[str, TestState]], *, merge: bool = False) -> TestCount:
@@ -235,3 +238,117 @@ def _go_tests(text: str) -> Iterator[tuple[str, TestState]]:
             yield from ((f"{package}/{name}", state or FAILED) for name, state in told.items())
             told = {}
     yield from ((name, state or FAILED) for name, state in told.items())
+
+
+_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$", re.MULTILINE)
+_NONE = re.compile(
+    r"^[^\w\n]*(?:Ran 0 tests\b|no tests (?:ran|run|found|to run|executed|were (?:found|executed))\b|no t"
+    r"est files\b"
+    r"|No test(?:s| files?| suites?| cases?)? (?:were )?(?:found|executed|collected|discovered)\b|co"
+    r"llected 0 items"
+    r"|0 (?:tests?|examples?|specs?|scenarios?)(?:,|\.|$| (?:run|ran|passed|executed|completed|found)\b)"
+    r"|(?:Tests?|Tests run|Total tests?|Total|# tests|# TOTAL|Executed)[:=]? +0(?: tests?)?\b(?!"
+    r"[.\d])|1\.\.0\s*(?:#.*)?$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONE = re.compile(r"^[\W_]*(?P<word>[A-Za-z][A-Za-z ]*?)\s*[:=]\s*(?P<number>\d+)\W*$")
+_LONE_AFTER = re.compile(
+    r"^[\W_]*(?P<number>\d+)\s+(?P<word>[A-Za-z][a-z]*(?: [a-z]+)?)\W*(?:\(.*\)|in .*)?$"
+)
+_RATIO = re.compile(
+    r"\b(?P<passed>\d+)\s*(?:/|of|out of)\s*(?P<total>\d+)\s+(?:tests?|specs?|examples?|cases?)\s+"
+    r"(?:passed|succeeded|ok)\b",
+    re.IGNORECASE,
+)
+_ALL = re.compile(
+    r"\bAll\s+(?P<passed>[1-9]\d*)\s+(?:tests?|specs?|examples?|cases?)\s+(?:passed|successful|succeeded|ok)\b",
+    re.IGNORECASE,
+)
+_TOTAL = frozenset({"total", "tests", "test", "tests run", "total tests", "examples", "specs", "run", "ran"})
+_BRACKET = re.compile(r"^\[ *(?P<word>[A-Za-z]+) *\] +(?P<number>\d+) tests?\b")
+_OF_TESTS = re.compile(r"\b(?:tests?|specs?|examples?|assertions?)\b", re.IGNORECASE)
+_LONGEST = 300  # characters of a summary's line
+_FAR = 12  # lines between those of one summary
+_FIRST = re.compile(r"\b(?:Ran|Tests run:|Executed)\s+(\d+)\b")
+
+
+def general_count(text: str) -> TestCount:
+    """Return the count in the last summary of a runner outside the table, or UNCOUNTED if it is unreadable.
+
+    An unreadable summary never counts as zero: `says_none` needs words that say so, and no test that passed
+    or failed.
+    """
+    read = _of_tap(text) or _of_ratio(text) or _of_summary(text)
+    if (read is None or not (read.passed or read.failed)) and _NONE.search(text):
+        return TestCount(passed=0, failed=0, skipped=(read.skipped if read else 0) or 0, says_none=True)
+    if read is None or (not read.tests and not (read.passed or read.failed)):
+        return UNCOUNTED
+    return read
+
+
+def _of_tap(text: str) -> TestCount | None:
+    """Return the count of TAP output, if it has a plan beside the tests."""
+    if not _PLAN.search(text):
+        return None
+    count = tally(tap_tests(text))
+    return count if count.tests else None
+
+
+def _of_ratio(text: str) -> TestCount | None:
+    """Return the count in `12 of 12 tests passed` or `All 12 tests passed`."""
+    found = list(_RATIO.finditer(text))
+    if found:
+        passed, total = int(found[-1]["passed"]), int(found[-1]["total"])
+        return TestCount(passed=passed, failed=max(0, total - passed))
+    every = list(_ALL.finditer(text))
+    return TestCount(passed=int(every[-1]["passed"]), failed=0) if every else None
+
+
+def _of_summary(text: str) -> TestCount | None:
+    """Return the count in the last line, or group of lines, with numbers beside words such as "passed"."""
+    lines = text.split("\n")
+    for at in range(len(lines) - 1, -1, -1):
+        told, alone = _numbers(lines[at])
+        if not told.keys() & {"passed", "failed"}:
+            continue
+        for above in reversed(lines[max(0, at - _FAR) : at]):
+            more, more_alone = _numbers(above)
+            if alone and more_alone:  # one number a line
+                told = {key: told.get(key, 0) + more.get(key, 0) for key in {**told, **more}}
+            elif more and not more.keys() & told.keys():
+                told = {**told, **more}
+            elif above.strip():
+                break
+        return _count_of(told) if told.keys() & {"passed", "total"} else None  # linters count errors too
+    return None
+
+
+def _numbers(line: str) -> tuple[dict[str, int], bool]:
+    """Return the counts in a line, and whether it holds a single one. Lines with other words have none."""
+    if len(line) > _LONGEST:
+        return {}, False
+    if found := _LONE.match(line) or _LONE_AFTER.match(line):
+        word = found["word"].strip().lower()
+        word = "total" if word in _TOTAL else word
+        return dict(word_numbers(f"{found['number']} {word}")), True
+    if found := _BRACKET.match(line):
+        return dict(word_numbers(f"{found['number']} {found['word'].lower()}")), True
+    sums: dict[str, int] = {}
+    pairs = list(word_numbers(line.lower()))
+    if not any(key == "total" for key, _ in pairs) and (first := _FIRST.search(line)):
+        pairs.append(("total", int(first[1])))
+    for key, number in pairs:
+        sums[key] = sums.get(key, 0) + number
+    return (sums, False) if len(sums) > 1 or (sums and _OF_TESTS.search(line)) else ({}, False)
+
+
+def _count_of(told: dict[str, int]) -> TestCount:
+    passed, total = told.get("passed"), told.get("total")
+    failed, skipped = told.get("failed"), told.get("skipped")
+    if passed is None and total is not None:
+        passed = max(0, total - (failed or 0) - (skipped or 0))
+    if failed is None and passed is not None and total is not None:
+        failed = max(0, total - passed - (skipped or 0))
+    return TestCount(
+        passed=passed, failed=failed if failed is not None else 0 if passed else None, skipped=skipped
+    )

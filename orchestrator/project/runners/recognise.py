@@ -52,15 +52,15 @@ def recognised(simple: Simple, folder: Path, table: Table) -> Recognised:
         for row in table.runners.values():
             if any(_is_call(call, one, row, folder) for call in row.called):
                 return _of_row(row, one, table, asks=asks)
-    lints = _is_among(simple, table.programs.linters)
-    if asks or lints or _is_among(simple, table.programs.others):
+    lints = is_among(simple, table.programs.linters)
+    if asks or lints or is_among(simple, table.programs.others):
         return Recognised(simple=simple, runs_tests=False, lints=lints)
     return Recognised(simple=simple, family=_named(simple, table), script=_shell_script(simple, folder))
 
 
 def _of_row(row: Runner, simple: Simple, table: Table, *, asks: bool) -> Recognised:
-    lints = row.carrier and _is_among(simple, table.programs.linters)
-    runs_none = lints or (row.carrier and _is_among(simple, table.programs.others))
+    lints = row.carrier and is_among(simple, table.programs.linters)
+    runs_none = lints or (row.carrier and is_among(simple, table.programs.others))
     asks = asks or runs_none or not set(row.not_with).isdisjoint(simple.words)
     return Recognised(
         simple=simple,
@@ -143,7 +143,8 @@ def _named(simple: Simple, table: Table) -> str:
     return ""
 
 
-def _is_among(simple: Simple, programs: Mapping[str, tuple[str, ...]]) -> bool:
+def is_among(simple: Simple, programs: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a command is a call of one of these programs, with one of its subcommands if it names some."""
     known = programs.get(simple.name)
     words = [word for word in simple.plain if not word.startswith("+")]  # `cargo +nightly fmt`
     return known is not None and (not known or not {*known}.isdisjoint(words[:1]))

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from orchestrator.project.build_files.makefile import make_steps
 from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
-from orchestrator.project.build_files.recipes import just_steps, rake_steps, task_steps
+from orchestrator.project.build_files.recipes import just_steps, make_steps, rake_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.files import matches
 from orchestrator.project.runners.recognise import recognised
@@ -45,32 +44,22 @@ _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRun:
-    """One command that a suite runs in the end, with the shell line and the folder it stands in.
+class SuiteRun(ShellStep):
+    """One command that a suite runs in the end, and the step that it stands in.
 
     `runs_tests`, `family` and `lints` are as in `Recognised`. `through` are the carriers that lead to it, and
-    `lines` the lines, its own among them, both outermost first. `passes` is
-    the text between the suite's command and appended arguments that lets them reach this command, None if
-    they cannot reach it. `grows`: arguments appended to `line` are arguments of this command. `programs` is a
-    folder in front of PATH. `choose` is a command that takes files, to be used instead of `line`. `replaces`
-    and `elsewhere` are those of its step.
+    `lines` the lines, its own among them, both outermost first. `passes` counts from the suite's command on.
+    `grows`: arguments appended to `line` are arguments of this command.
     """
 
     simple: Simple
-    line: str
-    folder: Path
     runner: Runner | None = None
     runs_tests: bool | None = None
     family: str = ""
     lints: bool = False
     through: tuple[Runner, ...] = ()
     lines: tuple[str, ...] = ()
-    passes: str | None = None
     grows: bool = False
-    programs: str = ""
-    choose: str = ""
-    replaces: bool = False
-    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,8 @@ from state.journal.events.questions import AskView
 from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd, Message
 from state.records.questions import Answer, Basis, Question
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import OnQuestion
-from state.settings.retry_limits import RETRY_LIMITS
 from state.words import question_key
 
 Answers = tuple[Answer, ...]

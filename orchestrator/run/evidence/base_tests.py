@@ -19,8 +19,8 @@ from orchestrator.git.trees import (
     text_at,
     with_files,
 )
-from orchestrator.project.build_files.test_parts import with_base_parts
-from orchestrator.project.checks.tools import tools_of
+from orchestrator.project.build_files.manifests import with_base_parts
+from orchestrator.project.checks import tools_of
 from orchestrator.project.files import is_test_file, matches
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of

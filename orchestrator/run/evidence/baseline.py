@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.git.seeding import ignored_and_named
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.checks.tools import configured_checks, may_be_run
+from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
@@ -42,7 +42,8 @@ async def take_baseline(run: Run) -> RunEnded | None:
     async with place_for(run, run.repository, tree) as scratch:
         sources, left_out = _sources(run, scratch.folder)
         checks = await _checks(run, scratch, sources)
-    checks = [await _with_canary(run, tree, check) for check in checks]
+        suites = [suite_of(check.run.command, scratch.folder) for check in checks]
+    checks = [await _with_canary(run, tree, *one) for one in zip(checks, suites, strict=True)]
     environment = fingerprint_of(run.environ, scratch.environment, sources)
     run.record(
         BaselineTaken(
@@ -84,7 +85,7 @@ async def take_baseline_of_analysis(run: Run) -> None:
         for check in checks
         if check not in more
     ]
-    taken = [await _with_canary(run, tree, check) for check in more]
+    taken = [await _with_canary(run, tree, check, asked[check.run.command]) for check in more]
     if taken or notes or not_run:
         run.record(
             BaselineTaken(
@@ -164,22 +165,21 @@ def standing_of(done: CommandRun, *, chosen: bool = False) -> BaselineStanding:
     return BaselineStanding.PASSES if done.exit_code == 0 else BaselineStanding.FAILS
 
 
-async def _with_canary(run: Run, tree: str, check: BaselineCheck) -> BaselineCheck:
+async def _with_canary(run: Run, tree: str, check: BaselineCheck, suite: Suite) -> BaselineCheck:
     """Return the check with its canary's result, or unchanged if a canary is impossible or useless."""
     by_name = bool(check.run.count.tests)
     shows = check.standing is BaselineStanding.PASSES or (
         check.standing is BaselineStanding.FAILS and by_name
     )
-    if not shows:
+    if not shows or suite.runs_tests is False:
         return check
     command = check.run.command
+    if not suite.test_runs:
+        return replace(check, canary=CanaryResult(command=command, problem="it does not know the runner"))
     async with place_for(run, run.repository, tree) as scratch:
-        suite = suite_of(command, scratch.folder)
-        canary = make_canary([(suite, check.run.count)])
-    if canary is None and suite.runs_tests is False:
-        return check
+        canary = make_canary([(suite_of(command, scratch.folder), check.run.count)])
     if canary is None:
-        why = "no test that must fail could be made" if suite.test_runs else "it does not know the runner"
+        why = "no test that must fail could be made"
         return replace(check, canary=CanaryResult(command=command, problem=why))
     result = await try_canary(run, command, tree, canary, [suite], check.run.count)
     if not run.settings.worktrees and result.caught:

@@ -15,9 +15,13 @@ from pathlib import Path, PurePosixPath
 
 from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
-from orchestrator.project.functions.changes import ChangedFunction, changed_functions
 from orchestrator.project.functions.emptying import types_with_a_default
-from orchestrator.project.functions.functions import SourceFunctions, read_source
+from orchestrator.project.functions.functions import (
+    ChangedFunction,
+    SourceFunctions,
+    changed_functions,
+    read_source,
+)
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.changes import Touched, classified, touched

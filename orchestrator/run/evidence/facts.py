@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at
-from orchestrator.project.build_files.dependencies import dependency_changes, manifest_of
+from orchestrator.project.build_files.manifests import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, matches
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.functions.public import name_changes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from orchestrator.git.trees import changed_paths, files_in, links_in, pieced_together
-from orchestrator.project.checks.tools import is_check
+from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from orchestrator.project.checks.tools import configured_checks
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.checks import configured_checks
+from orchestrator.project.detection import detect
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
 from prompts.marking import data, line

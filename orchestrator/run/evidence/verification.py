@@ -20,13 +20,12 @@ from anyio import to_thread
 
 from agents.concurrency import aside
 from orchestrator.git.trees import files_in
-from orchestrator.project.checks.complaints import complaints_in
-from orchestrator.project.checks.tools import check_table, is_check, machine_options
+from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.steps import copied
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
-from orchestrator.project.runners.reporting import Prepared, prepare
+from orchestrator.project.runners.reports import Prepared, prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands

@@ -34,7 +34,7 @@ from state.journal.events.merges import MergeView
 from state.journal.events.tasks import Stage, TaskView
 from state.paths import scratch_folder
 from state.roles import Role
-from state.settings.retry_limits import RETRY_LIMITS
+from state.settings.presets import RETRY_LIMITS
 
 
 @dataclass(frozen=True, slots=True)

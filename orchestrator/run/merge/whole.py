@@ -14,10 +14,9 @@ from urllib.parse import quote
 import anyio
 import structlog
 
-from orchestrator.git.changes import sizes
 from orchestrator.git.messages import commit_message
-from orchestrator.git.trees import contents_at
-from orchestrator.project.build_files.dependencies import dependencies_in, manifest_of
+from orchestrator.git.trees import contents_at, sizes
+from orchestrator.project.build_files.manifests import dependencies_in, manifest_of
 from orchestrator.project.readiness.registries import About, registry_rows
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.evidence.verdict import CommandVerdict

@@ -19,10 +19,9 @@ from anyio import Lock, to_thread
 from orchestrator.git.locks import git_dir
 from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
-from orchestrator.git.scratch import remove_scratch, show_tree
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.trees import changed_paths
-from orchestrator.git.workspace import head_of, tree_of
+from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import kept_folder, offline_variables
 from orchestrator.run.places.steps import (

@@ -17,9 +17,8 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from orchestrator.git.scratch import holds_more, remove_others, show_content
 from orchestrator.git.trees import contents_at, files_in
-from orchestrator.git.workspace import tree_of
+from orchestrator.git.workspace import holds_more, remove_others, show_content, tree_of
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses

@@ -25,8 +25,8 @@ from state.records.plan import Analysis
 from state.records.reviews import ReviewIssue, ReviewReport
 from state.records.spec_check import in_a_line
 from state.roles import Role
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Workflow
-from state.settings.retry_limits import RETRY_LIMITS
 
 _FILES_SHOWN = 400
 

@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from state.records.forecast import Forecast, ForecastBasis, PastRun
-from state.records.plan import Task, chain_of, turns_of
+from state.records.plan import Forecast, ForecastBasis, PastRun, Task, chain_of, turns_of
 from state.roles import Role
 from state.settings.records import Settings
 

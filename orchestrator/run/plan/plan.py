@@ -17,8 +17,8 @@ from state.errors import AgentError
 from state.journal.events import ForecastMade, PlanAccepted, PlanProposed, PlanRejected, RunEnded
 from state.outcome import Outcome
 from state.records.plan import Analysis, Plan, Task
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Workflow
-from state.settings.retry_limits import RETRY_LIMITS
 
 _TITLE_KEPT = 80
 

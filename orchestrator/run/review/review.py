@@ -16,6 +16,7 @@ from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import tracked_files
 from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once
+from orchestrator.project.agent_files import is_instruction
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
 from orchestrator.run.evidence.changes import changes_of, ruling_words
 from orchestrator.run.evidence.facts import facts_between
@@ -23,8 +24,15 @@ from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import passed_before
 from orchestrator.run.review.criteria import question
-from orchestrator.run.review.findings import disputes_of, final_known, undecided, with_disputes
-from orchestrator.run.review.instructed import with_instructions
+from orchestrator.run.review.findings import (
+    as_findings,
+    disputes_of,
+    final_known,
+    known_of,
+    undecided,
+    with_disputes,
+    with_new,
+)
 from orchestrator.run.review.ownership import own_paths, users_paths
 from orchestrator.run.review.report import DIFF_LIMIT, ReviewSubject, report_on
 from orchestrator.run.review.revise import after_final_review, after_review
@@ -33,8 +41,8 @@ from prompts.marking import line
 from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
-from state.records.reviews import Finding, TestChange
-from state.settings.retry_limits import RETRY_LIMITS
+from state.records.reviews import Finding, IssueType, ReviewIssue, TestChange
+from state.settings.presets import RETRY_LIMITS
 from state.words import doubts, facts_words, listed
 
 _REFUSALS, _REFUSAL_SHOWN = 3, 600  # claims of the attempt, and characters of each refusal
@@ -48,7 +56,7 @@ async def review_task(run: Run, task_id: str) -> None:
         reason = f"the reviewer did not report usably, {RETRY_LIMITS.unusable_reports} times"
         run.record(TaskUnverified(task_id=task_id, reason=reason))
         return
-    known = await with_instructions(run, task)
+    known = await _with_instructions(run, task)
     folder = await run.places.show_commit(task)
     shown = await run.places.snapshot(folder)
     subject = ReviewSubject(
@@ -242,3 +250,27 @@ async def _follow(folder: Path, *commits: str) -> bool:
     """Whether each of these commits is based on the one before."""
     asked = [("merge-base", "--is-ancestor", *pair) for pair in pairwise(commits)]
     return all([await git_succeeds(folder, *arguments) for arguments in asked])
+
+
+async def _with_instructions(run: Run, task: TaskView) -> tuple[Finding, ...]:
+    """Return the findings on a task, with those on instruction files that it changed since its last review.
+
+    Files that instruction files of the base import count too.
+    """
+    found = run.view.context.instructions
+    read = found.files if found else ()
+    base, commit = task.place.base_commit, task.claim.commit
+    since = task.review.commit if task.review.rounds else base
+    new = set(await changed_paths(run.repository, since, commit))
+    issues = [
+        ReviewIssue(
+            task_id=task.task.id,
+            file=path,
+            type=IssueType.SPEC_MISMATCH,
+            description="the task changes a file that instructs agents",
+            suggestion="Put it back as it was, unless the spec asks for exactly this change",
+        )
+        for path in await changed_paths(run.repository, base, commit)
+        if path in new and (path in read or is_instruction(path))
+    ]
+    return with_new(known_of(task), as_findings(*issues), task.review.rounds + 1)

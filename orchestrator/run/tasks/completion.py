@@ -23,11 +23,11 @@ from orchestrator.gates.power_steering.considerations import (
     Severity,
     load_considerations,
 )
-from orchestrator.gates.power_steering.evidence import SessionEvidence
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
-from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.rules import RULES
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with

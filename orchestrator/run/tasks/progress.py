@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from state.journal.events.tasks import TaskView
 from state.records.calls import Message, MessageKind
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Effort
-from state.settings.retry_limits import RETRY_LIMITS
 
 _ERROR_KEPT = 300  # characters of an error that are compared
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")

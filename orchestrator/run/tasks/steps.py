@@ -7,7 +7,7 @@ from pathlib import Path
 import prompts
 from agents.roles.worker import plain_question, signal_of
 from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
-from orchestrator.gates.power_steering.rules.announced import announced_in
+from orchestrator.gates.power_steering.rules.unfinished import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
 from orchestrator.run.asking.people import answered_in, unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses

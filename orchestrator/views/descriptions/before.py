@@ -1,10 +1,9 @@
 """What happens before the work, in words: the questions about the spec, the forecast, the approval."""
 
-from collections.abc import Iterable
 from typing import assert_never
 
-from orchestrator.views.descriptions.description import PLANNER, SQ, Place, Quote, Tone, Words
-from orchestrator.views.words import DECIDERS, forecast_lines, listed_options, outlook_lines
+from orchestrator.views.descriptions.description import PLANNER, SQ, Quote, Tone, Words, below
+from orchestrator.views.words import DECIDERS, forecast_lines, listed_options
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.spec_check import SpecFinding, in_a_line
@@ -49,7 +48,7 @@ def _answers(event: e.AnswersFound) -> list[Words]:
     text = f"{many} answer{'' if many == 1 else 's'} read from {event.file}"
     found = [Words(kind="spec check", subject="spec", text=text)]
     if event.stale:
-        stale = _below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
+        stale = below(SQ, [f"its line is gone from the spec: {one}" for one in event.stale])
         text = f"{len(event.stale)} answer(s) in {event.file} belong to another version of the spec"
         found.append(Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=stale))
     return found
@@ -63,9 +62,7 @@ def _checked(view: RunView, event: e.SpecChecked) -> list[Words]:
     answered = f", {before} of them answered already" if before else ""
     text = f"{len(event.findings)} question(s) before the work{answered}"
     lines = [line for one in new for line in finding_lines(one)]
-    return [
-        Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=_below(PLANNER, lines))
-    ]
+    return [Words(kind="spec check", subject="spec", text=text, tone=Tone.WARN, quotes=below(PLANNER, lines))]
 
 
 def finding_lines(finding: SpecFinding) -> list[str]:
@@ -79,22 +76,10 @@ def finding_lines(finding: SpecFinding) -> list[str]:
     ]
 
 
-def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
-    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
-
-
-def outlook_of(view: RunView) -> list[str]:
-    """Return the newest forecast of a run, and after its end how that compares, in lines."""
-    settings = view.settings
-    is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
-    spent = (view.cost_usd, view.clock.all_s) if is_over else None
-    return outlook_lines(view.plan.before.forecast, spent)
-
-
 def before_lines(view: RunView) -> list[str]:
     """Return in lines what a run has settled before its work, and what is open of it."""
     before, run_id = view.plan.before, view.started.run_id if view.started else ""
-    lines = outlook_of(view)
+    lines = []
     if before.check.seq:
         decided = len(before.check.findings) - len(before.check.open)
         lines.append(f"questions about the spec: {len(before.check.findings)}, decided: {decided}")

@@ -16,8 +16,13 @@ from orchestrator.views.descriptions.description import (
     Words,
 )
 from orchestrator.views.descriptions.evidence import evidence_words
-from orchestrator.views.descriptions.people import people_words
-from orchestrator.views.descriptions.run import checkout_words, plan_words, question_words, run_words
+from orchestrator.views.descriptions.run import (
+    checkout_words,
+    people_words,
+    plan_words,
+    question_words,
+    run_words,
+)
 from orchestrator.views.descriptions.tasks import merge_words, review_words, task_words
 from orchestrator.views.words import duration, short, subject_of, tool_call
 from state.journal import events as e

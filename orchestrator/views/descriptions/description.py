@@ -1,5 +1,6 @@
 """The records of a description: the words of an event, the words that it quotes, and their place in a run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -54,6 +55,16 @@ class Quote:
     def text(self) -> str:
         """All parts, each from a line of its own."""
         return "\n".join(self.texts)
+
+
+def below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
+    """Return what `who` chose in lines below the sentence."""
+    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
+
+
+def suggested(suggestions: Iterable[str]) -> tuple[Quote, ...]:
+    """Return the suggestions of a review, which do not hold up the work."""
+    return below(REVIEWER, (f"suggestion: {one}" for one in suggestions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
-"""The run as a whole in words: its start and ends, its plan, its questions, the user's checkout."""
+"""The run as a whole in words: its start, plan and ends, questions, what people said, the user's checkout."""
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import (
     DEVELOPER,
+    PERSON,
     PLANNER,
     REVIEWER,
     SQ,
@@ -13,6 +13,8 @@ from orchestrator.views.descriptions.description import (
     Quote,
     Tone,
     Words,
+    below,
+    suggested,
 )
 from orchestrator.views.words import git_sentence, host_words, package_words, plan_lines, short
 from state.journal import events as e
@@ -96,7 +98,7 @@ def plan_words(event: e.PlanEvent) -> Words:
             return Words(kind="analysis", subject="analysis", text="proposed", is_told=False)
         case e.AnalysisRejected():
             text = "the analysis goes back to the planner:"
-            return Words(kind="analysis", text=text, tone=Tone.WARN, quotes=_below(REVIEWER, event.problems))
+            return Words(kind="analysis", text=text, tone=Tone.WARN, quotes=below(REVIEWER, event.problems))
         case e.RepositoryAnalyzed(analysis=found):
             text = (
                 f"skipped, {event.skipped}"
@@ -109,7 +111,7 @@ def plan_words(event: e.PlanEvent) -> Words:
                 kind="plan", subject="plan", text=f"{len(event.tasks)} task(s) proposed", is_told=False
             )
         case e.PlanRejected():
-            quotes = (*_below(SQ, event.problems), *_suggested(event.suggestions))
+            quotes = (*below(SQ, event.problems), *suggested(event.suggestions))
             return Words(
                 kind="plan", subject="plan", text="sent back to the planner", tone=Tone.WARN, quotes=quotes
             )
@@ -130,16 +132,8 @@ def _accepted(event: e.PlanAccepted) -> Words:
         kind="plan",
         subject="plan",
         text=f"{len(event.tasks)} task(s), {len(event.criteria)} criteria covered",
-        quotes=(*_below(PLANNER, tasks), *_below(SQ, unplaced), *_suggested(event.suggestions)),
+        quotes=(*below(PLANNER, tasks), *below(SQ, unplaced), *suggested(event.suggestions)),
     )
-
-
-def _below(who: str, lines: Iterable[str]) -> tuple[Quote, ...]:
-    return (Quote(who=who, texts=tuple(lines), place=Place.BELOW),)
-
-
-def _suggested(suggestions: Iterable[str]) -> tuple[Quote, ...]:
-    return _below(REVIEWER, [f"suggestion: {one}" for one in suggestions])
 
 
 def question_words(view: RunView, event: e.QuestionEvent) -> list[Words]:
@@ -269,3 +263,32 @@ def _restored(event: e.UsersWorkRestored) -> list[Words]:
         text = f"the run's version of {', '.join(event.overwritten)} is kept as {event.ref}"
         found.append(Words(kind="checkout", text=text, is_detail=True))
     return [*found, *(Words(kind="checkout", text=line) for line in lines)]
+
+
+def people_words(view: RunView, event: e.PeopleEvent) -> Words:
+    """Return the words of an event of a person."""
+    run_id = view.started.run_id if view.started else ""
+    match event:
+        case e.WordSaid():
+            text = f"{event.by} says to {event.task_id or 'all'}"
+            return Words(kind="said", text=text, quotes=(_spoken(event.text),))
+        case e.PersonAnswered():
+            ask = view.asks[event.ask_id]
+            quotes = (_spoken(event.answer.question), _spoken(event.answer.text))
+            text = f"{event.by} answers the parked question"
+            return Words(kind="answer", text=text, subject=ask.asked.task_id, quotes=quotes, tone=Tone.GOOD)
+        case e.RunPaused():
+            text = f"{event.by} pauses the run before its next exchange. Go on with: sq continue {run_id}"
+            return Words(kind="pause", text=text, tone=Tone.WARN)
+        case e.RunContinued():
+            return Words(kind="pause", text=f"{event.by} lets the run go on")
+        case e.WordRefused():
+            text = f"nothing was done with what {event.by} said ({event.reason})"
+            quote = Quote(who=PERSON, texts=(event.text,)) if event.text else Quote(who=SQ, texts=("",))
+            return Words(kind="said", text=text, tone=Tone.WARN, quotes=(quote,))
+        case _:
+            assert_never(event)
+
+
+def _spoken(text: str) -> Quote:
+    return Quote(who=PERSON, texts=(text,))

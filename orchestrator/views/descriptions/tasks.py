@@ -20,6 +20,8 @@ from orchestrator.views.descriptions.description import (
     Quote,
     Tone,
     Words,
+    below,
+    suggested,
 )
 from orchestrator.views.words import evidence_line, issue_lines, short
 from state.journal import events as e
@@ -149,7 +151,7 @@ def _checks(view: RunView, event: e.ChecksDecided) -> Words:
         text=f"power steering: {len(event.results)} checks, {len(unmet)} not met, {len(open_)} not checked",
         tone=Tone.BAD if any(one.blocker for one in unmet) else Tone.WARN if unmet or open_ else Tone.GOOD,
         quotes=(
-            Quote(who=JUDGE, texts=tuple(details), place=Place.BELOW),
+            *below(JUDGE, details),
             Quote(who=JUDGE, texts=every, place=Place.MORE, title="all checks"),
         ),
     )
@@ -175,14 +177,13 @@ def _consideration(one: CheckResult) -> str:
 
 def _refused(event: e.CompletionRefused) -> Words:
     first, *further = [line for line in event.for_people.splitlines() if line.strip()] or [""]
-    below = tuple(short(line, _LONGEST) for line in further[:_FEEDBACK_SHOWN])
     return Words(
         kind="claim",
         subject=event.task_id,
         text=f"completion not accepted: {short(first, _LONGEST)}",
         tone=Tone.BAD,
         quotes=(
-            Quote(who=SQ, texts=below, place=Place.BELOW),
+            *below(SQ, (short(line, _LONGEST) for line in further[:_FEEDBACK_SHOWN])),
             Quote(who=SQ, texts=(event.feedback,), place=Place.MORE, title="the Worker's next prompt"),
         ),
     )
@@ -213,12 +214,8 @@ def _reviewed(event: e.ReviewRecorded) -> Words:
         of=event.commit[:10],
         quotes=(
             *_issues(event.issues),
-            Quote(who=WORKER, texts=tuple(map(_disputed, disputed)), place=Place.BELOW),
-            Quote(
-                who=REVIEWER,
-                texts=tuple(f"suggestion: {one}" for one in event.suggestions),
-                place=Place.BELOW,
-            ),
+            *below(WORKER, map(_disputed, disputed)),
+            *suggested(event.suggestions),
             Quote(who=REVIEWER, texts=known, place=Place.MORE, title="findings of all reviews"),
         ),
     )
@@ -261,11 +258,10 @@ def _judged(view: RunView, event: e.CriterionJudged) -> Words:
     elif event.verdict is CriterionVerdict.NOT_CHECKED and not event.claim:
         reason = ": the review gave no verdict on it"
     again = " on the work with your commits" if event.by is JudgedBy.RULE else ""
-    shown = tuple(map(evidence_line, () if event.proof else event.evidence))
     return Words(
         kind="criterion",
         text=f"{event.criterion_id} {event.standing}{again}{reason} ({short(text)})",
-        quotes=(Quote(who=SQ, texts=shown, place=Place.BELOW),),
+        quotes=below(SQ, map(evidence_line, () if event.proof else event.evidence)),
     )
 
 

@@ -1,11 +1,13 @@
-"""Amounts, moments, names and bars as templates show them. Times are in UTC."""
+"""Amounts, moments, names and diffs as templates show them. Times are in UTC.
+
+Git's own counts in `@@` lines say how long a hunk is. So a removed line `-- x` is not taken for a header.
+"""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from orchestrator.views.models.lanes import Timeline, TimelineLane
-from orchestrator.views.words import duration
-from state.roles import Role
+from enum import StrEnum
 
 MINUS = "\u2212"
 _CENT = 0.01
@@ -54,28 +56,60 @@ def thousandth(share: float) -> str:
     return f"{share * 1000:.1f}"
 
 
-_KINDS = (*map(str, Role), "merge")
-COMMANDS = "commands"  # baseline, set-up, verification: run by sq itself
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-def bar_kind(what: str) -> str:
-    """Return the class of a bar: a role, `merge`, or `commands` for all that sq runs itself."""
-    first = what.split(" ", 1)[0]
-    return first if first in _KINDS else COMMANDS
+class LineKind(StrEnum):
+    """The kind of a line of a diff."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    SAME = "same"
+    HUNK = "hunk"
+    NOTE = "note"
 
 
-def bar_kinds(shown: Timeline) -> list[str]:
-    """Return the kinds that a timeline has, for its legend."""
-    found = {bar_kind(bar.what) for lane in shown.lanes for bar in lane.bars}
-    return [kind for kind in (*_KINDS, COMMANDS) if kind in found]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """One line without its sign. `old` and `new` are its numbers in both versions, 0 if it is not there."""
+
+    kind: LineKind
+    text: str
+    old: int = 0
+    new: int = 0
+
+    @property
+    def sign(self) -> str:
+        """Return the sign before the line."""
+        return {LineKind.ADDED: "+", LineKind.REMOVED: MINUS}.get(self.kind, " ")
 
 
-def lane_words(lane: TimelineLane) -> str:
-    """Return a lane as a sentence: its kinds of work, each with its number and time."""
-    parts = []
-    for kind in (*_KINDS, COMMANDS):
-        bars = [bar for bar in lane.bars if bar_kind(bar.what) == kind]
-        if bars:
-            times = sum(bar.spans for bar in bars)
-            parts.append(f"{kind} {times} times, {duration(sum(bar.seconds for bar in bars))}")
-    return f"{lane.task_id or 'the whole'}: {'; '.join(parts) or 'nothing'}"
+def diff_lines(patch: str) -> list[DiffLine]:
+    """Return the hunks of one file's patch. Headers of git before the first hunk are left out."""
+    return list(_diff_rows(patch.split("\n")))
+
+
+def _diff_rows(patch: list[str]) -> Iterator[DiffLine]:
+    old = new = old_left = new_left = 0
+    for line in patch:
+        if old_left > 0 or new_left > 0:
+            sign, text = line[:1], line[1:]
+            if sign == "+":
+                yield DiffLine(kind=LineKind.ADDED, text=text, new=new)
+                new, new_left = new + 1, new_left - 1
+            elif sign == "-":
+                yield DiffLine(kind=LineKind.REMOVED, text=text, old=old)
+                old, old_left = old + 1, old_left - 1
+            elif sign == "\\":
+                yield DiffLine(kind=LineKind.NOTE, text=text.strip())
+            else:
+                yield DiffLine(kind=LineKind.SAME, text=text, old=old, new=new)
+                old, new, old_left, new_left = old + 1, new + 1, old_left - 1, new_left - 1
+        elif found := _HUNK.match(line):
+            old, new = int(found[1]), int(found[3])
+            old_left, new_left = int(found[2] or 1), int(found[4] or 1)
+            yield DiffLine(kind=LineKind.HUNK, text=line)
+        elif line.startswith("\\"):
+            yield DiffLine(kind=LineKind.NOTE, text=line[1:].strip())
+        elif line.startswith("Binary files "):
+            yield DiffLine(kind=LineKind.NOTE, text="a binary file")

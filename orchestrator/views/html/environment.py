@@ -1,6 +1,8 @@
 """The template engine for HTML: everything is escaped, and no hidden character gets through.
 
-Each value that a template shows passes `shown_value`, so that a forgotten filter cannot do harm.
+Each value that a template shows passes `shown_value`, so that a forgotten filter cannot do harm. `lines` and
+`styles` mark text that needs no more escaping. Only this module may do so: a test searches all code and
+templates for other places.
 """
 
 from collections.abc import Callable
@@ -10,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from orchestrator.views.html import amounts, marking
-from orchestrator.views.html.amounts import bar_kind, bar_kinds, lane_words
-from orchestrator.views.html.diffs import diff_lines
+from orchestrator.views.html import amounts
+from orchestrator.views.html.amounts import diff_lines
+from orchestrator.views.models.lanes import bar_kind, bar_kinds, lane_words
+from orchestrator.views.screen import BREAK
 from orchestrator.views.words import duration, percent
 from state.hidden import visible
 
@@ -22,10 +25,32 @@ if TYPE_CHECKING:
     from markupsafe import HasHTML
 
 _HERE = Path(__file__).parent
+
+
+def lines(text: str) -> Markup:
+    """Return a text of several lines for an element that keeps white space, escaped and visible.
+
+    A break is written as `&#10;`, so that no line of the file begins with an agent's words, which a CI that
+    reads the output of commands could take for a command to itself.
+    """
+    return Markup("&#10;").join(escape(visible(line)) for line in BREAK.split(text))
+
+
+def styles(text: str) -> Markup:
+    """Return a style sheet of sq's own for a `style` element.
+
+    Raises:
+        ValueError: it would end the element.
+    """
+    if "</" in text:
+        raise ValueError("a style sheet must not hold </")
+    return Markup(text)  # noqa: S704  a file of this program
+
+
 _FILTERS: dict[str, Callable[..., object]] = {
     "visible": visible,
     "diff_lines": diff_lines,
-    "lines": marking.lines,
+    "lines": lines,
     "money": amounts.money,
     "number": amounts.number,
     "signed": amounts.signed,
@@ -35,7 +60,7 @@ _FILTERS: dict[str, Callable[..., object]] = {
     "moment": amounts.moment,
     "iso": amounts.iso,
     "slug": amounts.slug,
-    "styles": marking.styles,
+    "styles": styles,
     "thousandth": amounts.thousandth,
 }
 

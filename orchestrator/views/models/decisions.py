@@ -25,13 +25,13 @@ class Decision:
     question: Question
     answer: Answer | None
     model: str
-    cost_usd: float
-    again: bool
-    rejected: bool
-    plain: bool
-    reused_from: str
-    parked: bool
-    problem: str
+    cost_usd: float = 0.0
+    again: bool = False
+    rejected: bool = False
+    plain: bool = False
+    reused_from: str = ""
+    parked: bool = False
+    problem: str = ""
     seq: int = 0
 
     @property
@@ -82,13 +82,6 @@ def _before_the_work(view: RunView) -> Iterator[Decision]:
             ),
             answer=spec_answer(one),
             model=DECIDERS[one.given.by],
-            cost_usd=0.0,
-            again=False,
-            rejected=False,
-            plain=False,
-            reused_from="",
-            parked=False,
-            problem="",
             seq=one.seq,
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.conclusions import RUNS_LATER, Point, Urgency
+from orchestrator.views.models.criteria import RUNS_LATER, Point, Urgency
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.events.tasks import TaskView

@@ -189,6 +189,16 @@ class History:
         spans.append(StageSpan(stage, stored.seq, stored.at))
 
 
+@dataclass(frozen=True, slots=True)
+class EventLines:
+    """The lines of one event in the story of a run. `task_id` is "" for the whole."""
+
+    seq: int
+    at: datetime
+    task_id: str
+    lines: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class RunFacts:
     """A run as views show it: its state and its past. `RunStory` keeps both current."""

@@ -3,8 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from orchestrator.views.models import gaps
-from orchestrator.views.models.conclusions import RUNS_LATER, FindingRow, Point, Urgency
-from orchestrator.views.models.criteria import CriterionRow, CriterionState
+from orchestrator.views.models.criteria import (
+    RUNS_LATER,
+    CriterionRow,
+    CriterionState,
+    FindingRow,
+    Point,
+    Urgency,
+)
 from orchestrator.views.models.history import RunFacts
 from state.journal import events as e
 from state.journal.events.tasks import UNMERGED_ENDS, Stage

@@ -5,8 +5,7 @@ from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of
-from orchestrator.views.models.why import why_not
+from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of, why_not
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from orchestrator.git.changes import changes_between, is_hash, patches_of, readable, shown_patch, sizes_of
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.git.trees import changes_between, is_hash, patches_of, readable, shown_patch, sizes_of
 from orchestrator.views.descriptions.description import Quote
 from orchestrator.views.words import Reason
 from state.errors import GitError

@@ -3,14 +3,13 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
 
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.story import lines_of
+from orchestrator.views.models.history import EventLines
+from orchestrator.views.run.story import RunStory, lines_of
 from state.errors import JournalError
 from state.inbox import Word, left_in
 from state.journal.events import MessageReceived, Stored
@@ -27,15 +26,6 @@ _BACK = 2000  # places of the journal that are searched at a time for the newest
 
 Regions = dict[str, str]  # HTML by the id of its element, in the order of the page
 Render = Callable[["FollowedRun"], Regions]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedItem:
-    """An event in the words of the story."""
-
-    seq: int
-    at: datetime
-    lines: tuple[str, ...]
 
 
 class FollowedRun:
@@ -57,7 +47,7 @@ class FollowedRun:
         self.reader = JournalReader(folder)
         self._wall = wall
         self.story = RunStory()
-        self.feed: deque[FeedItem] = deque(maxlen=_FEED)
+        self.feed: deque[EventLines] = deque(maxlen=_FEED)
         self.active = False
         self.left: tuple[Word, ...] = ()  # by people, and not taken by the run yet
         self.heard_at: datetime | None = None
@@ -167,7 +157,9 @@ class FollowedRun:
                 continue
             self.story.add(stored)
             if lines := lines_of(self.view, stored):
-                self.feed.append(FeedItem(stored.seq, stored.at, tuple(lines)))
+                self.feed.append(
+                    EventLines(stored.seq, stored.at, self.view.task_of(stored.event), tuple(lines))
+                )
 
     def _find_present_actions(self) -> None:
         """Look for the newest message of each open call, from the end of the journal back to its start."""

@@ -15,13 +15,11 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
-from orchestrator.views.descriptions.people import people_words
+from orchestrator.views.descriptions.run import people_words
 from orchestrator.views.html.sections import task_part, whole_attempt
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of
+from orchestrator.views.models.summary import Group, RunState, RunSummary, TaskRow, summary_of, why_not
 from orchestrator.views.models.tasks import overview, task_rows
-from orchestrator.views.models.why import why_not
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page.followed import FollowedRun, Regions
 from orchestrator.views.page.sections import (
@@ -34,6 +32,7 @@ from orchestrator.views.page.sections import (
     rendered,
     renderer,
 )
+from orchestrator.views.run.story import RunStory
 from orchestrator.views.words import Reason, short
 from state.inbox import WordKind
 from state.journal import events as e

@@ -8,9 +8,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
-from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -18,12 +15,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
 from agents.concurrency import task_group
-from orchestrator.views.models.summary import RunState, RunSummary, summary_of
+from orchestrator.views.models.summary import RunSummary
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
-from state.errors import JournalError
-from state.journal.fold.fold import apply
-from state.journal.store import JournalReader, is_active, journal_file
-from state.journal.view import RunView
+from orchestrator.views.run.details import RunList
 from state.paths import StateFolder
 
 _KEPT = 4  # opened runs without a client
@@ -41,15 +35,6 @@ class _Open:
 
 
 @dataclass(slots=True)
-class _Known:
-    """The state of a run for the list, and how its journal looked when it was read."""
-
-    view: RunView = field(default_factory=RunView)
-    seq: int = 0
-    stamp: tuple[int, ...] = ()
-
-
-@dataclass(slots=True)
 class Runs:
     """The runs of a state folder. `stopping` is set when the server ends, `streams` counts open streams."""
 
@@ -59,7 +44,11 @@ class Runs:
     stopping: anyio.Event = field(default_factory=anyio.Event)
     streams: int = 0
     _open: dict[str, _Open] = field(default_factory=dict)
-    _known: dict[str, _Known] = field(default_factory=dict)
+    _list: RunList = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with no run read."""
+        self._list = RunList(self.state, self.options)
 
     @property
     def place(self) -> str:
@@ -110,7 +99,7 @@ class Runs:
     def summaries(self) -> tuple[list[RunSummary], int]:
         """Return the newest runs in short, newest first, and the number of older ones."""
         ids = self.state.run_ids()[::-1]
-        return [self._summary(self.state.runs / run_id) for run_id in ids[:_LISTED]], len(ids[_LISTED:])
+        return [*map(self._list.summary, ids[:_LISTED])], len(ids[_LISTED:])
 
     def stop(self) -> None:
         """End all streams."""
@@ -135,29 +124,6 @@ class Runs:
             self._open.pop(key).run.close()
         return one
 
-    def _summary(self, folder: Path) -> RunSummary:
-        try:
-            view = self._view(folder)
-        except JournalError as error:  # one damaged run does not hide the others
-            return RunSummary(run_id=folder.name, standing=RunState.UNREADABLE, problem=str(error))
-        return summary_of(
-            view,
-            folder.name,
-            is_active=partial(is_active, folder),
-            now=datetime.now(UTC),
-            options=self.options,
-        )
-
-    def _view(self, folder: Path) -> RunView:
-        stamp, known = _stamp(folder), self._known.setdefault(folder.name, _Known())
-        if known.stamp != stamp:
-            with JournalReader(folder) as journal:
-                for stored in journal.read_for_views(known.seq):
-                    apply(known.view, stored)
-                    known.seq = stored.seq
-            known.stamp = stamp
-        return known.view
-
 
 @asynccontextmanager
 async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
@@ -174,19 +140,6 @@ async def runs_of(state: StateFolder, options: str) -> AsyncIterator[Runs]:
 async def _follow(run: FollowedRun, scope: anyio.CancelScope) -> None:
     with scope:
         await run.following()
-
-
-def _stamp(folder: Path) -> tuple[int, ...]:
-    """Return numbers that differ once a journal has grown."""
-    file = journal_file(folder)
-    found: list[int] = []
-    for one in (file, file.with_name(f"{file.name}-wal")):
-        try:
-            status = one.stat()
-        except FileNotFoundError:
-            continue
-        found += [status.st_mtime_ns, status.st_size]
-    return tuple(found)
 
 
 SIGN_S = 10  # between two signs of life. The page takes 25 s of silence for a lost connection

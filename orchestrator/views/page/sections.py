@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from orchestrator.views.html.environment import environment
-from orchestrator.views.html.fitting import LIMITS, clipper, each_text
-from orchestrator.views.html.marking import lines
-from orchestrator.views.html.sections import decided_for, gaps_in, grouped, merged_commits
-from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
+from orchestrator.views.html.environment import environment, lines
+from orchestrator.views.html.sections import (
+    LIMITS,
+    clipper,
+    decided_for,
+    each_text,
+    gaps_in,
+    grouped,
+    merged_commits,
+)
+from orchestrator.views.models.criteria import CriterionState, counted, criteria_of, facts_of, verified_seq
 from orchestrator.views.models.decisions import decisions_of, spec_questions
-from orchestrator.views.models.evidence import facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.points import attention, findings_by_state
 from orchestrator.views.models.spend import by_model, by_role, by_task, spending

@@ -20,9 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
-from orchestrator.views.page.control import MOST_BYTES, WORD
 from orchestrator.views.page.runs import Runs
-from orchestrator.views.page.sessions import Sessions
+from orchestrator.views.page.sessions import WORD, Sessions
 from state.errors import UsageError
 
 POLICY = (
@@ -37,6 +36,7 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+_MOST_BYTES = 100_000  # of a form with one
 _METHODS = frozenset({"GET", "HEAD"})
 _SITES = frozenset({b"same-origin", b"none"})
 _FORBIDDEN, _MISDIRECTED, _TOO_LARGE, _SEE_OTHER = 403, 421, 431, 303
@@ -140,7 +140,7 @@ def _is_word(scope: Scope) -> bool:
         and not _all(headers, b"transfer-encoding")
         and length is not None
         and length.isdigit()
-        and int(length) <= MOST_BYTES
+        and int(length) <= _MOST_BYTES
         and kind == b"application/x-www-form-urlencoded"
         and _only(headers, b"origin") is not None
         and path.endswith(f"/{WORD}".encode())

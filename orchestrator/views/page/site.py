@@ -13,17 +13,17 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from orchestrator.git.changes import is_hash
-from orchestrator.views.html.diffs import diff_lines
+from orchestrator.git.trees import is_hash
+from orchestrator.views.html.amounts import diff_lines
 from orchestrator.views.html.environment import style
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.work import changed_files, patch_of
 from orchestrator.views.page import pages
-from orchestrator.views.page.control import WORD, Control
 from orchestrator.views.page.followed import FollowedRun, Regions, Render
 from orchestrator.views.page.pages import KINDS, PAGE, found_events, is_about, one_event, whole_text
 from orchestrator.views.page.runs import Runs, list_stream, run_stream
 from orchestrator.views.page.sections import links, part, rendered
+from orchestrator.views.page.sessions import WORD, Control
 from state.errors import GitError, JournalError, SqError, UsageError
 from state.journal import events as e
 

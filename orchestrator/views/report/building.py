@@ -1,6 +1,7 @@
 """Builds the contents of a report from a run's story. It reads no clock: same events, same report.
 
-A reader gets the commands to check the run with, and where its work is.
+A reader gets the commands to check the run with, and where its work is. One table leads from its state to
+the words, exit code and checks of every output.
 """
 
 import hashlib
@@ -12,11 +13,24 @@ from pathlib import PurePath
 from shlex import quote
 from typing import TypeVar
 
-from orchestrator.views.html.fitting import ReportLimits, clipper, each_text, path_remover
-from orchestrator.views.html.sections import attempt_of, task_part
-from orchestrator.views.models.criteria import criteria_of
+from orchestrator.views.descriptions.description import Tone
+from orchestrator.views.html.sections import (
+    ReportLimits,
+    attempt_of,
+    clipper,
+    each_text,
+    path_remover,
+    task_part,
+)
+from orchestrator.views.models.criteria import (
+    CommandFacts,
+    CriterionRow,
+    CriterionState,
+    criteria_of,
+    facts_of,
+    verified_seq,
+)
 from orchestrator.views.models.decisions import decisions_of, spec_questions
-from orchestrator.views.models.evidence import CommandFacts, facts_of, verified_seq
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.points import attention, findings_by_state
 from orchestrator.views.models.spend import past_run_of, spending
@@ -25,18 +39,22 @@ from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.models.timeline import end_of, timeline
 from orchestrator.views.models.work import Attempt, TaskPart, WorkChanges
 from orchestrator.views.report.contents import (
+    UNVERIFIED,
     CheckCommands,
+    CheckState,
     Commits,
+    Headline,
     Index,
     IndexRow,
     ReportContents,
     Spec,
     Times,
 )
-from orchestrator.views.report.headline import headline_of
 from orchestrator.views.report.making import made_of
 from state.journal import events as e
 from state.journal.view import RunView
+from state.outcome import MEANINGS, Outcome
+from state.records.reviews import EvidenceKind
 
 _SUBJECT = 120  # characters
 _T = TypeVar("_T")
@@ -277,3 +295,88 @@ def _place(story: RunFacts) -> tuple[str, int]:
             case e.WorkKept() as event:
                 return f"your branch did not move: {event.reason}", stored.seq
     return "", 0
+
+
+_TONES = {
+    Outcome.COMPLETE: (Tone.GOOD, CheckState.SUCCESS),
+    Outcome.FAILED: (Tone.BAD, CheckState.FAILURE),
+    Outcome.USAGE: (Tone.BAD, CheckState.FAILURE),
+    Outcome.STUCK: (Tone.BAD, CheckState.FAILURE),
+    Outcome.LIMIT: (Tone.WARN, CheckState.NEUTRAL),
+    Outcome.UNVERIFIED: (Tone.WARN, CheckState.ACTION_REQUIRED),
+    Outcome.INTERRUPTED: (Tone.WARN, CheckState.CANCELLED),
+}
+_OTHERS = {
+    RunState.ACTIVE: ("Under way", "the run goes on, this is its state so far", CheckState.PENDING),
+    RunState.INTERRUPTED: ("Interrupted", MEANINGS[Outcome.INTERRUPTED], CheckState.CANCELLED),
+    RunState.KILLED: (
+        "Killed",
+        "its process is gone without an end, `sq resume` goes on",
+        CheckState.FAILURE,
+    ),
+    RunState.NEVER_BEGAN: (
+        "Never began",
+        "its process was killed before its first event",
+        CheckState.FAILURE,
+    ),
+}
+
+
+def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...]) -> Headline:
+    """Return the headline of a run.
+
+    Args:
+        view: the fold of its events.
+        standing: whether a process works on it.
+        rows: its criteria.
+    """
+    rehearsal = bool(view.started and view.started.rehearsal)
+    if view.ended is None:
+        word, sentence, check = _OTHERS[standing]
+        code = Outcome.INTERRUPTED.exit_code if standing is RunState.INTERRUPTED else None
+        tone = Tone.CALM if standing is RunState.ACTIVE else Tone.WARN
+        why = f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
+        return Headline(
+            word=word, sentence=sentence, why=why, exit_code=code, tone=tone, check=check, rehearsal=rehearsal
+        )
+    outcome = view.ended.outcome
+    if outcome is Outcome.COMPLETE and view.settings and (view.settings.dry_run or view.settings.check_only):
+        is_plan = view.settings.dry_run
+        sentence = "a dry run: this is the plan" if is_plan else "the spec was read for faults"
+        return Headline(
+            word="Planned only" if is_plan else "Checked only",
+            sentence=f"{sentence}, and nothing was built",
+            outcome=outcome,
+            exit_code=outcome.exit_code,
+            tone=Tone.CALM,
+            check=CheckState.NEUTRAL,
+            rehearsal=rehearsal,
+        )
+    return _ended_with(view.ended.cause, outcome, rows, rehearsal=rehearsal)
+
+
+def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehearsal: bool) -> Headline:
+    tone, check = _TONES[outcome]
+    complete = outcome is Outcome.COMPLETE
+    proven = sum(row.standing is CriterionState.PROVEN for row in rows)
+    all_proven = bool(rows) and proven == len(rows)
+    if complete and (rehearsal or not all_proven):
+        tone = Tone.WARN
+    if complete and rows and not all_proven:
+        lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
+        alone = f", of {lines} only a line that the reviewer names" if lines else ""
+        cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
+    draft = not complete or rehearsal
+    return Headline(
+        word=outcome.value.capitalize(),
+        sentence=MEANINGS[outcome],
+        why=cause,
+        outcome=outcome,
+        exit_code=outcome.exit_code,
+        tone=tone,
+        check=CheckState.NEUTRAL if complete and rehearsal else check,
+        title_prefix="[rehearsal] " if complete and rehearsal else UNVERIFIED if draft else "",
+        draft=draft,
+        rehearsal=rehearsal,
+        proven=complete and all_proven and not rehearsal,
+    )

@@ -2,16 +2,58 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
-from orchestrator.views.models.conclusions import RUNS_LATER, FindingRow, Headline, Point
-from orchestrator.views.models.criteria import CriterionRow
+from orchestrator.views.descriptions.description import Tone
+from orchestrator.views.models.criteria import RUNS_LATER, CommandFacts, CriterionRow, FindingRow, Point
 from orchestrator.views.models.decisions import Decision, SpecQuestion
-from orchestrator.views.models.evidence import CommandFacts
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.models.work import TaskPart
 from state.hidden import visible
-from state.records.forecast import PastRun
+from state.outcome import Outcome
+from state.records.plan import PastRun
+
+UNVERIFIED = "[unverified] "  # before the title of a pull request
+
+
+class CheckState(StrEnum):
+    """The conclusion of a check in a CI, as GitHub spells it. `PENDING` while the run goes on."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    NEUTRAL = "neutral"
+    ACTION_REQUIRED = "action_required"
+    CANCELLED = "cancelled"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """The headline of one run.
+
+    `word` is its state, `sentence` the meaning, `why` sq's cause if it is not complete. `exit_code` is None
+    as long as there is no outcome. `title_prefix` goes before the title of a pull request, which is a draft
+    if `draft`. `proven`: it is complete, no rehearsal, and each criterion is proven.
+    """
+
+    word: str
+    sentence: str
+    why: str = ""
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    tone: Tone = Tone.WARN
+    check: CheckState = CheckState.FAILURE
+    title_prefix: str = UNVERIFIED
+    draft: bool = True
+    rehearsal: bool = False
+    proven: bool = False
+
+    def title(self, subject: str) -> str:
+        """Return the title of a pull request about `subject`."""
+        if not self.draft:
+            return subject
+        return f"{self.title_prefix}{subject} ({self.word.lower()})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

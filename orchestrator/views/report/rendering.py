@@ -1,29 +1,175 @@
-"""The text of a report in one of its formats.
+"""A run read for its report (events without messages, work from git), and the report's text in a format.
 
 The HTML is one file: no script, nothing to load, the same bytes for the same contents.
 """
 
+import os
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from orchestrator.git.pinned import recorded_git
+from orchestrator.git.pinned_config import trusting
+from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.html.environment import environment, style
-from orchestrator.views.html.fitting import LIMITS, MOST_BYTES, SMALLER, ReportLimits
-from orchestrator.views.html.sections import answered, decided_for, gaps_in, grouped, merged_commits
+from orchestrator.views.html.sections import (
+    LIMITS,
+    MOST_BYTES,
+    SMALLER,
+    ReportLimits,
+    answered,
+    decided_for,
+    gaps_in,
+    grouped,
+    merged_commits,
+)
 from orchestrator.views.models.criteria import counted
 from orchestrator.views.models.spend import by_role
-from orchestrator.views.report.comparing import Comparison, compared
-from orchestrator.views.report.contents import ReportContents
-from orchestrator.views.report.formats.data import data, in_toto, junit, sarif, summary
-from orchestrator.views.report.formats.markdown import job_summary, markdown, pull_request
+from orchestrator.views.models.summary import RunState, summary_of
+from orchestrator.views.models.work import WorkChanges, read_work, recorded_work, within
+from orchestrator.views.report.building import report_of
+from orchestrator.views.report.contents import IndexRow, ReportContents
+from orchestrator.views.report.data import data, in_toto, junit, sarif, summary
+from orchestrator.views.report.markdown import Comparison, compared, job_summary, markdown, pull_request
+from orchestrator.views.run.story import RunStory
 from orchestrator.views.screen import as_json
+from orchestrator.views.words import short
+from state.errors import UsageError
+from state.journal.events import Stored
+from state.journal.store import JournalReader, is_active
+from state.journal.view import RunView
+from state.redaction.redactor import known_in_git, redactor
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class RunRead:
+    """A run that was read once, from which reports of several sizes can be made."""
+
+    story: RunStory
+    run_id: str
+    standing: RunState
+    works: tuple[WorkChanges, ...]
+
+    def report(
+        self, version: str, *, limits: ReportLimits = LIMITS, with_paths: bool = False
+    ) -> ReportContents:
+        """Return the contents of a report.
+
+        Args:
+            version: of the sq that writes it.
+            limits: its size. Patches of the work were read for the usual one.
+            with_paths: leave paths of the machine in the texts.
+        """
+        return report_of(
+            self.story,
+            self.run_id,
+            self.standing,
+            within(self.works, limits.diff_bytes),
+            partial(index_of, self.story.view, self.story.history.notable, limits.events),
+            limits=limits,
+            version=version,
+            with_paths=with_paths,
+        )
+
+
+async def read_run(
+    folder: Path, *, redact: Callable[[str], str] = str, active: bool | None = None
+) -> RunRead:
+    """Read the run in a folder.
+
+    Args:
+        folder: the run's.
+        redact: takes known secrets out of the patches. The journal has none.
+        active: whether a process works on the run. None: if a process writes its journal.
+
+    Raises:
+        UsageError: there is no journal.
+        JournalError: it is damaged.
+    """
+    story = RunStory()
+    with JournalReader(folder) as journal:
+        story.add_all(journal.read_for_views())
+    view = story.view
+    now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
+    asked = partial(is_active, folder) if active is None else lambda: bool(active)
+    standing = summary_of(view, folder.name, is_active=asked, now=now).standing
+    repository = repository_of(view, folder) if view.started else None
+    if repository and repository.is_dir():
+        works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
+    else:
+        gone = "the repository is gone"
+        works = tuple(replace(work, problem=gone) for work in recorded_work(view))
+    return RunRead(story, folder.name, standing, works)
+
+
+async def read_for_report(folder: Path) -> RunRead:
+    """Read a run for its report, with the git settings that it recorded, and without known secrets.
+
+    Raises:
+        UsageError: as `read_run`.
+    """
+    redact = redactor(os.environ, known_in_git(Path.cwd())).known
+    with trusting(recorded_git(folder)):
+        return await read_run(folder, redact=redact)
+
+
+def repository_of(view: RunView, folder: Path) -> Path:
+    """Return the checkout of a run. That of a round of `sq follow` is gone afterwards: its repository stays.
+
+    Raises:
+        UsageError: the run was killed before it began.
+    """
+    if view.started is None:
+        raise UsageError(f"run {folder.name} was killed before it began, so there is no work of it")
+    checkout, around = Path(view.started.repository), folder.parents[2]
+    is_gone = view.plan.origin.follows and not checkout.is_dir()
+    return around if is_gone and (around / ".git").exists() else checkout
+
+
+_SHOWN = 160  # characters of a row of the index
+
+
+def index_of(
+    view: RunView, events: Iterable[Stored], most: int, needed: Collection[int]
+) -> tuple[tuple[IndexRow, ...], int]:
+    """Return the rows of the index, and how many events are left out.
+
+    Args:
+        view: the run at its end.
+        events: its events without messages.
+        most: of the rows. The first and the last events are kept, and all that are needed.
+        needed: places of events that the report refers to.
+    """
+    every = list(events)
+    if len(every) > most:
+        half = most // 2
+        kept = {stored.seq for stored in (*every[:half], *every[len(every) - half :])} | set(needed)
+        shown = [stored for stored in every if stored.seq in kept]
+    else:
+        shown = every
+    return tuple(_row(view, stored) for stored in shown), len(every) - len(shown)
+
+
+def _row(view: RunView, stored: Stored) -> IndexRow:
+    described = describe(view, stored)
+    found = [one for one in described if one.words.is_told] or described
+    return IndexRow(
+        seq=stored.seq,
+        at=stored.at,
+        name=type(stored.event).__name__,
+        task_id=view.task_of(stored.event),
+        text=short(found[0].words.line, _SHOWN) if found else "",
+    )
 
 
 class Format(StrEnum):
@@ -39,21 +185,11 @@ class Format(StrEnum):
     JSON = "json"
 
 
-class Readable(Protocol):
-    """A run that was read, from which reports of several sizes are made (`report.reading`)."""
-
-    def report(
-        self, version: str, *, limits: ReportLimits = LIMITS, with_paths: bool = False
-    ) -> ReportContents:
-        """Return the contents of a report of this size."""
-        ...
-
-
 COMPARING = frozenset({Format.HTML, Format.MARKDOWN, Format.JSON})
 
 
 def rendered(
-    run: Readable, format_: Format, *, version: str, with_paths: bool = False, earlier: Readable | None = None
+    run: RunRead, format_: Format, *, version: str, with_paths: bool = False, earlier: RunRead | None = None
 ) -> str:
     """Return the text of a report.
 
@@ -93,7 +229,7 @@ def ending(report: ReportContents, version: str) -> str:
     return _line(summary(report, version))
 
 
-def _web(run: Readable, version: str, earlier: Readable | None, *, with_paths: bool) -> str:
+def _web(run: RunRead, version: str, earlier: RunRead | None, *, with_paths: bool) -> str:
     """Return the HTML, with shorter texts, lists and diffs if it would be too large."""
     for limits in (LIMITS, *SMALLER):
         report = run.report(version, limits=limits, with_paths=with_paths)

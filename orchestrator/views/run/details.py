@@ -1,15 +1,18 @@
 """The runs of a state folder as a table, and one run in full: tasks, questions, checks, the next command."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePath
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path, PurePath
 from shlex import quote
 
 from orchestrator.views.descriptions.before import before_lines
-from orchestrator.views.models.criteria import CriterionRow, criteria_of
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
-from orchestrator.views.models.evidence import CommandFacts, facts_of
-from orchestrator.views.models.summary import RunState, RunSummary, stage_word, waiting_lines
+from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
+from orchestrator.views.models.summary import RunState, RunSummary, stage_word, summary_of, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -19,12 +22,15 @@ from orchestrator.views.run.ending import (
     unheard_lines,
     where_lines,
 )
-from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said, short
+from state.errors import JournalError, UsageError
 from state.journal.events import VerificationFinished
 from state.journal.events.tasks import Stage, TaskView
+from state.journal.fold.fold import apply
+from state.journal.store import JournalReader, is_active, journal_file
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
+from state.paths import StateFolder
 from state.records.commands import BaselineCheck
 from state.records.questions import Basis
 from state.records.reviews import Finding, FindingState, ReviewIssue
@@ -113,7 +119,7 @@ def details_of(
         unchecked=(*unchecked_lines(view), *unheard_lines(view)),
         criteria=criteria_of(view),
         commands=facts_of(view),
-        before=tuple(before_lines(view)),
+        before=(*spending(view).outlook, *before_lines(view)),
         where=(*where_lines(view), *git_lines(view)),
         confined=(*confinement_lines(view), *lacking_lines(view)),
         cost=cost_line(view),
@@ -273,6 +279,44 @@ def _verification_lines(details: RunDetails) -> Iterator[str]:
         for done in verified.runs:
             counted = count_words(done.count)
             yield f"{subject}: `{done.command}` {said(done)}, {counted} ({done.seconds:.1f} s)"
+
+
+class RunList:
+    """The runs of a state folder in short. The journal of a run is read further only once it has grown."""
+
+    def __init__(self, state: StateFolder, options: str) -> None:
+        """Begin with no run read. `options` are for commands to find a run again."""
+        self._state, self._options = state, options
+        self._known: dict[str, tuple[RunView, list[int]]] = {}
+
+    def all(self) -> list[RunSummary]:
+        """Return all runs, newest first."""
+        return [self.summary(run_id) for run_id in reversed(self._state.run_ids())]
+
+    def summary(self, run_id: str) -> RunSummary:
+        """Return a run in short. A damaged one does not hide the others."""
+        folder = self._state.runs / run_id
+        try:
+            view = self._view(folder)
+        except (JournalError, UsageError) as error:
+            return RunSummary(run_id=run_id, standing=RunState.UNREADABLE, problem=str(error))
+        active, now = partial(is_active, folder), datetime.now(UTC)
+        return summary_of(view, run_id, is_active=active, now=now, options=self._options)
+
+    def _view(self, folder: Path) -> RunView:
+        file = journal_file(folder)
+        stamp: list[int] = []
+        for one in (file, file.with_name(f"{file.name}-wal")):
+            with suppress(FileNotFoundError):
+                status = one.stat()
+                stamp += [status.st_mtime_ns, status.st_size]
+        view, before = self._known.get(folder.name, (RunView(), None))
+        if stamp != before:
+            with JournalReader(folder) as journal:
+                for stored in journal.read_for_views(view.clock.last_seq):
+                    apply(view, stored)
+            self._known[folder.name] = (view, stamp)
+        return view
 
 
 _SPEC_SHOWN = 32  # characters of a spec's file name

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.git.changes import holds_work
+from orchestrator.git.trees import holds_work
 from orchestrator.views.words import git_sentence, short
 from state.hidden import visible
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView

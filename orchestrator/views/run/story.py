@@ -1,13 +1,17 @@
-"""The story of a run: the lines that each event adds, for a pipe, a log or a terminal."""
+"""The story of a run, kept current event by event, and the lines that each event adds to it."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
 
 import msgspec
 
-from orchestrator.views.descriptions.before import outlook_of
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
+from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.spend import cost_line, duration_line, spending, spending_lines, spending_of
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -17,18 +21,39 @@ from orchestrator.views.run.ending import (
     unheard_lines,
     where_lines,
 )
-from orchestrator.views.run.spending import cost_line, duration_line, spending_lines, spending_of
 from orchestrator.views.screen import shown
 from orchestrator.views.words import local_time, short
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import Stage, TaskView
+from state.journal.fold.fold import apply
 from state.journal.phase import saw_the_whole
 from state.journal.view import RunView
+from state.records.calls import MessageKind
 from state.records.questions import Answer, Basis
 from state.roles import Role
 from state.words import decision_line, without_ids
+
+
+class RunStory(RunFacts):
+    """The fold of a run for views. It holds nothing that is not in the journal.
+
+    Events of the kind `MessageReceived` may be left out: then only the present actions of agents are unknown.
+    """
+
+    __slots__ = ()
+
+    def add(self, stored: Stored) -> None:
+        """Add one more event, the next of the journal."""
+        apply(self.view, stored)
+        self.history.apply(self.view, stored)
+
+    def add_all(self, events: Iterable[Stored]) -> None:
+        """Add several events."""
+        for stored in events:
+            self.add(stored)
+
 
 _DETAIL = "    "
 _FIELD_SHOWN = 48  # characters of a field of an event that the story leaves out
@@ -121,7 +146,7 @@ def ending_lines(view: RunView) -> list[str]:
         *lacking_lines(view),
         *_again(view),
         cost_line(view),
-        *outlook_of(view)[1:],
+        *spending(view).outlook[1:],
         *spending_lines(spending_of(view)),
         *filter(None, [duration_line(view)]),
     ]
@@ -178,3 +203,80 @@ def _criteria(view: RunView) -> list[str]:
         if row.standing is not CriterionState.PROVEN
     ]
     return [f"criteria of the spec: {counts}", *unproven] if rows else []
+
+
+@dataclass(slots=True, kw_only=True)
+class CallPrompts:
+    """One call. `resumed` are the prompts that resumed it. `end` is None while it is open."""
+
+    at: datetime
+    started: e.CallStarted
+    resumed: list[str] = field(default_factory=list)
+    reports: list[e.SignalReceived] = field(default_factory=list)
+    last_words: str = ""
+    end: e.CallEnded | None = None
+
+
+def told_in(events: Iterable[Stored]) -> list[CallPrompts]:
+    """The calls of a run with their prompts, reports and last words."""
+    calls: dict[str, CallPrompts] = {}
+    for stored in events:
+        match stored.event:
+            case e.CallStarted() as started:
+                calls[started.call_id] = CallPrompts(at=stored.at, started=started)
+            case e.CallResumed(call_id=call_id, prompt=prompt):
+                calls[call_id].resumed.append(prompt)
+            case e.SignalReceived() as report:
+                calls[report.call_id].reports.append(report)
+            case e.MessageReceived(call_id=call_id, message=message) if message.kind is MessageKind.TEXT:
+                calls[call_id].last_words = message.text
+            case e.CallEnded() as end:
+                calls[end.call_id].end = end
+            case _:
+                pass
+    return list(calls.values())
+
+
+def told_lines(told: CallPrompts) -> list[str]:
+    """A call for people, every text in full."""
+    return list(_told_lines(told))
+
+
+def _told_lines(told: CallPrompts) -> Iterator[str]:
+    call = told.started
+    subject = call.task_id or "the whole"
+    yield (
+        f"=== {local_time(told.at)}  {call.role}, {subject}, attempt {call.attempt}, "
+        f"iteration {call.iteration}, model {call.model}, call {call.call_id}"
+    )
+    yield from _in_full("system prompt", call.system)
+    yield from _in_full("prompt", call.prompt)
+    for prompt in told.resumed:
+        yield from _in_full("prompt after an interruption", prompt)
+    for report in told.reports:
+        yield from _in_full(f"reported by {report.name}", _pretty(report.payload))
+    if told.end and told.end.answer:
+        yield from _in_full("answered", _pretty(told.end.answer))
+    if told.last_words:
+        yield from _in_full("last words", told.last_words)
+    yield f"--- {_how_ended(told.end)}"
+    yield ""
+
+
+def _in_full(title: str, text: str) -> Iterator[str]:
+    yield f"--- {title}"
+    yield from (f"    {line}".rstrip() for line in text.split("\n"))
+
+
+def _pretty(payload: str) -> str:
+    try:
+        return json.dumps(json.loads(payload), indent=2, ensure_ascii=False)
+    except ValueError:
+        return payload
+
+
+def _how_ended(end: e.CallEnded | None) -> str:
+    if end is None:
+        return "not ended: under way, or its process died"
+    why = f": {end.detail}" if end.detail else ""
+    return f"ended: {end.end}{why}, {end.turns} turn(s), {end.seconds:.1f} s, ${end.cost_usd:.4f}"

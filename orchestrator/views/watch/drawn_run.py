@@ -11,12 +11,12 @@ from textual.screen import Screen
 
 from orchestrator.views.models.summary import Group, Overview, TaskRow
 from orchestrator.views.models.tasks import overview
+from orchestrator.views.watch import tabs
 from orchestrator.views.watch.head import TaskLine, band, ends_with, headline, state_of, task_list
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.side import Side
 from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import line, rows_of
-from orchestrator.views.watch.texts import stream
 from state.journal.events import Stored
 
 _FEED_KEPT = 500
@@ -64,9 +64,9 @@ class Tasks(Vertical):
         """Draw the story until this moment."""
         told = moment.told
         if is_past or self._told > len(told) or not self._told:
-            self.feed.replace(stream.feed(told[-_FEED_KEPT:]), anew=True)
+            self.feed.replace(tabs.feed(told[-_FEED_KEPT:]), anew=True)
         else:
-            self.feed.add(stream.feed(told[self._told :]))
+            self.feed.add(tabs.feed(told[self._told :]))
         self._told = 0 if is_past else len(told)
 
     def draw_title(self, *, has_keyboard: bool) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.story import lines_of
-from orchestrator.views.watch.snapshot import EventLines, Snapshot
+from orchestrator.views.models.history import EventLines
+from orchestrator.views.run.story import RunStory, lines_of
+from orchestrator.views.watch.snapshot import Snapshot
 from state.errors import JournalError
 from state.journal.events import MessageReceived, Stored
 from state.journal.store import JournalReader, is_active, journal_file

@@ -8,11 +8,11 @@ from typing import ClassVar
 import anyio
 from textual.binding import BindingType
 
+from orchestrator.views.watch import sheets
 from orchestrator.views.watch.drawn_run import DrawnRun
-from orchestrator.views.watch.sheet_screens import LinePrompt, Sheet
+from orchestrator.views.watch.sheets import LinePrompt, Sheet
 from orchestrator.views.watch.side import NAMES
 from orchestrator.views.watch.text import ScreenLine, line
-from orchestrator.views.watch.texts import sheets
 from state.errors import UsageError
 from state.inbox import WordKind, new_word, person, send
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from orchestrator.git.changes import changes_between, is_hash, shown_patch
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.git.trees import changes_between, is_hash, shown_patch
+from orchestrator.views.watch import tabs
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line
-from orchestrator.views.watch.texts import stream, tabs
 from state.errors import GitError
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
@@ -61,7 +61,7 @@ class Side(Vertical):
             self.run_worker(self._show_diff(anew=anew), exclusive=True, group="diff")
         elif self._tab == _NOW:
             self._is_whole = False
-            pane.replace(stream.stream(self._following, moment, task_id, _FIRST_MESSAGES), anew=anew)
+            pane.replace(tabs.stream(self._following, moment, task_id, _FIRST_MESSAGES), anew=anew)
         else:
             pane.replace(_OTHERS[self._tab](moment, task_id), anew=anew)
             if anew:
@@ -77,7 +77,7 @@ class Side(Vertical):
         if self._tab == _NOW:
             first = new[0].seq
             told = [one for one in self._moment.told[-len(new) :] if one.seq >= first]
-            self.pane.add(stream.stream_of(self._moment, new, told, self.task_id))
+            self.pane.add(tabs.stream_of(self._moment, new, told, self.task_id))
         elif not all(isinstance(one.event, MessageReceived) for one in new):
             self.show(self._moment, self.task_id)
 
@@ -121,7 +121,7 @@ class Side(Vertical):
         """Read the older messages too, which a reader who stays at the end does not need."""
         if self._tab == _NOW and not self._is_whole:
             self._is_whole = True
-            self.pane.put_before(stream.stream(self._following, self._moment, self.task_id))
+            self.pane.put_before(tabs.stream(self._following, self._moment, self.task_id))
 
 
 _STYLES = {"+": "added", "-": "removed", "@": "hunk"}

@@ -1,22 +1,11 @@
 """A run at one moment, as the parts of the screen get it."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.history import EventLines, RunFacts
 from state.journal.events import Stored
-
-
-@dataclass(frozen=True, slots=True)
-class EventLines:
-    """The lines of one event in the story of a run."""
-
-    seq: int
-    at: datetime
-    task_id: str
-    lines: tuple[str, ...]
 
 
 @dataclass(slots=True)

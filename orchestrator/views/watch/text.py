@@ -3,7 +3,6 @@
 All text passes `rows_of`.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +10,7 @@ from functools import cache
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 
-from orchestrator.views.screen import cell
+from orchestrator.views.screen import BREAK, cell
 
 GROUND, RAISED, CHOSEN, FOUND = "#10151b", "#1d2732", "#2b3d52", "#5c4a00"
 GROUNDS = {"ground": GROUND, "raised": RAISED, "chosen": CHOSEN, "found": FOUND}
@@ -39,7 +38,6 @@ _REVERSED = frozenset({"chosen", "found"})
 Span = tuple[str, str]  # a text and the name of its style
 Row = tuple[Span, ...]
 
-_BREAK = re.compile(r"\r\n?|\n")
 _LONGEST = 2_000  # characters of a line. More are cut
 _TAB = "    "
 _SPACES_LOOKED_AT = 0.7  # a row ends at its last space, if this is in the last part of it
@@ -70,7 +68,7 @@ def text_of(text: str, style: str = "", *, before: str = "", most: int = 0) -> l
 
     `most`: of a longer text the first lines are kept, and the number of the others is named. 0 keeps all.
     """
-    each = _BREAK.split(text)
+    each = BREAK.split(text)
     kept = each[:most] if most and len(each) > most + 1 else each
     lines = [line((before, "dim"), (one, style), indent=len(before)) for one in kept]
     if left := len(each) - len(kept):

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.forecast import Forecast
-from state.records.plan import Criterion, Task, TestThatChanges
+from state.records.plan import Criterion, Forecast, Task, TestThatChanges
 from state.records.spec_check import Decider, SpecAnswer, SpecFinding
 
 

@@ -7,22 +7,14 @@ from textwrap import dedent, indent
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from agents.gateway import wire
 from agents.gateway.bad_answers import Drop, Head, Pause, steps
 from agents.gateway.scenario import ScenarioError, load_scenario
 from agents.gateway.script import Misbehave, StopReason
 
-BROKEN = [
-    {"stream": "cut"},
-    {"stream": "cut-in-tool"},
-    {"hang": "before-headers"},
-    {"hang": "after-headers", "seconds": 2},
-    {"body": "malformed"},
-    {"body": "empty"},
-    {"connection": "dropped"},
-    {"slow": 0.5},
-]
+BROKEN = table(__file__, "broken")
 
 
 @pytest.fixture
@@ -39,17 +31,7 @@ def problems(tmp_path):
     return read
 
 
-@pytest.mark.parametrize(
-    ("mapping", "kind"),
-    [
-        ({"status": 529, "message": "Busy.", "retry_after": 0, "times": 2}, "status 529"),
-        ({"stream": "cut-in-tool", "times": 1}, "stream cut-in-tool"),
-        ({"hang": "after-headers", "seconds": 0.5}, "hang after-headers"),
-        ({"body": "empty"}, "body empty"),
-        ({"connection": "refused", "seconds": 1}, "connection refused"),
-        ({"slow": 0.02}, "slow 0.02"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "kinds"))
 def test_each_way_to_go_wrong_is_named_in_the_words_of_the_scenario(mapping, kind):
     assert Misbehave(**mapping).kind == kind
 
@@ -73,32 +55,7 @@ def test_every_mistake_is_named_at_once_with_its_place(problems):
     }
 
 
-@pytest.mark.parametrize(
-    ("mapping", "wrong"),
-    [
-        ("{}", "exactly one of status, stream, hang, body, connection, slow is needed, found none"),
-        (
-            "{status: 500, body: empty}",
-            "exactly one of status, stream, hang, body, connection, slow is needed, found status and body",
-        ),
-        (
-            "{stream: cut, retry_after: 3, message: No., seconds: 1}",
-            (
-                "message is sent with a status, and there is none here; "
-                "retry_after is sent with a status, and there is none here; "
-                "seconds is how long a hang or connection: refused lasts, and there is none here"
-            ),
-        ),
-        (
-            "{connection: dropped, seconds: 1}",
-            "seconds is how long a hang or connection: refused lasts, and there is none here",
-        ),
-        (
-            "{connection: refused, times: 1}",
-            "times counts requests, and connection: refused lets none arrive, so give seconds instead",
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "wrong"))
 def test_what_makes_no_sense_together_is_refused(problems, mapping, wrong):
     assert problems(f"  - {{text: a, misbehave: {mapping}}}") == [f"reply 1, misbehave: {wrong}"]
 

@@ -9,10 +9,10 @@ import pytest
 from in_process import sq
 from language.sampled import sampled
 
+from orchestrator.cli.doctor.checks import CheckLevel
 from orchestrator.cli.doctor.command import LOW_BYTES, space_check
 from orchestrator.cli.doctor.settings import checks_of_hook
 from orchestrator.git.workspace import ensure_branch, ensure_worktree, run_branch, task_branch
-from orchestrator.views.checks import CheckLevel
 from state.paths import worktree_root
 from state.settings.config import user_file
 

@@ -3,66 +3,13 @@
 from pathlib import Path
 
 import pytest
+from language.tables import rows
 
+from orchestrator.cli.doctor.checks import CheckLevel, DoctorCheck
 from orchestrator.cli.doctor.settings import checks_of_outward
-from orchestrator.views.checks import CheckLevel, DoctorCheck
-
-COMMAND = '[[notify]]\non = ["ended", "stuck"]\ncommand = "cat"\n'
-URL = '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n'
-OTLP = '[telemetry]\notlp = "http://localhost:4318"\n'
-HEADERS = f'{OTLP}headers = "env:MY_HEADERS"\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "environ", "expected"),
-    [
-        ("", {}, [("notices", "ok", "none"), ("telemetry", "ok", "off")]),
-        (COMMAND, {}, [("notices", "ok", "ended, stuck by a command"), ("telemetry", "ok", "off")]),
-        (URL, {}, [("notices", "fail", "MY_HOOK is not set"), ("telemetry", "ok", "off")]),
-        (
-            URL,
-            {"MY_HOOK": "nothing"},
-            [("notices", "fail", "no address that Apprise knows"), ("telemetry", "ok", "off")],
-        ),
-        (
-            URL,
-            {"MY_HOOK": "ntfy://a-topic"},
-            [("notices", "ok", "ended by MY_HOOK"), ("telemetry", "ok", "off")],
-        ),
-        (
-            OTLP,
-            {},
-            [
-                ("notices", "ok", "none"),
-                ("telemetry", "ok", "of Claude Code go to http://localhost:4318/v1/traces"),
-            ],
-        ),
-        (
-            HEADERS,
-            {"MY_HEADERS": "a=b"},
-            [("notices", "ok", "none"), ("telemetry", "warn", "not those of Claude Code")],
-        ),
-        (
-            HEADERS,
-            {"MY_HEADERS": "a=b", "ANTHROPIC_API_KEY": "k"},
-            [("notices", "ok", "none"), ("telemetry", "ok", "of Claude Code go to")],
-        ),
-        (
-            HEADERS,
-            {"MY_HEADERS": "a"},
-            [
-                ("notices", "ok", "none"),
-                ("telemetry", "fail", "the form name=value"),
-                ("telemetry", "warn", "not those"),
-            ],
-        ),
-        (
-            f"gateway = false\n{HEADERS}",
-            {"MY_HEADERS": "a=b", "ANTHROPIC_API_KEY": "k"},
-            [("notices", "ok", "none"), ("telemetry", "warn", "not those of Claude Code")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "settings"))
 def test_each_table_and_key_is_looked_at_with_its_variable(
     tmp_path: Path, text: str, environ: dict[str, str], expected: list[tuple[str, str, str]]
 ) -> None:

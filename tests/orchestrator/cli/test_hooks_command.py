@@ -19,9 +19,9 @@ from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.session.claude_code import find_cli
-from orchestrator.gates.stop_gate.install.settings import entry_of, guarded_command
-from orchestrator.gates.stop_gate.install.status import PLUGIN
+from orchestrator.gates.stop_gate.install import PLUGIN
 from orchestrator.gates.stop_gate.plugin import FOLDER
+from orchestrator.gates.stop_gate.settings_text import entry_of, guarded_command
 from state.roles import Role
 
 ROOT = Path(__file__).parents[3]

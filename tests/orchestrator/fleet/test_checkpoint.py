@@ -9,10 +9,8 @@ from language.fleets import scenario
 from language.played_sq import PLAYED_SQ
 
 from benchmarks.rehearsed import calls, git, reports
-from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError
-from orchestrator.fleet.restored import restore
-from orchestrator.fleet.transport import files_at, git_line
-from orchestrator.fleet.workplace import CONTENT, Workplace
+from orchestrator.fleet.checkpoint import CONTENT, Checkpoints, SecretInWorkError, restore
+from orchestrator.fleet.transport import Workplace, files_at, git_line
 from state.journal.events import RunInterrupted
 from state.journal.store import Journal, JournalReader, journal_file
 from state.redaction.known import Known

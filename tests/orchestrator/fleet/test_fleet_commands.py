@@ -12,9 +12,10 @@ import pytest
 from language.fleets import SPEC, FleetHere, scenario
 from language.played_sq import PLAYED_SQ
 from language.postgres import PostgresServer
+from language.tables import rows
 
-from orchestrator.cli.fleet.issues import open_issues
-from orchestrator.fleet.policy import WorkerPolicy, widening
+from orchestrator.cli.fleet.submit import open_issues
+from orchestrator.fleet.host import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from state.errors import UsageError
 
@@ -139,29 +140,7 @@ def test_a_worker_of_a_shared_database_has_to_name_its_repositories(fleet: Fleet
     assert "--repository" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("submit", "missing.md", "--repository", "server.git"), "there is no such file"),
-        (("submit", "spec.md", "--repository", "https://me:secret@host/r"), "holds a password"),
-        (("submit", "spec.md", "--repository", "nowhere"), "no such folder"),
-        (("submit", "spec.md", "--repository", "server.git", "--base", "none"), "no branch none"),
-        (("submit", "spec.md", "--repository", "server.git", "--label", "A B"), "is no label"),
-        (("submit", "spec.md", "--repository", "server.git", "--deadline", "soon"), "is no duration"),
-        (("show", "sq-none"), "no such submission"),
-        (("budget", "default", "much"), "is no amount"),
-        (("budget", "default", "nan"), "is no amount"),
-        (("submit", "spec.md", "--repository", "server.git", "--budget", "nan"), "nan is no amount"),
-        (("submit", "spec.md", "--repository", "server.git", "--budget", "inf"), "not in the range"),
-        (("submit", "spec.md", "--repository", "server.git", "--effort", "none"), "no preset"),
-        (("worker", "--name", "a/b"), "is no name"),
-        (("worker", "--label", "GPU"), "is no label"),
-        (("limits", "--per-minute", "²"), "--per-minute"),
-        (("logs", "sq-none", "-f"), "no such submission"),
-        (("cancel", "sq-none"), "no such submission"),
-        (("retry", "sq-none"), "no such submission"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "refused"))
 def test_what_cannot_be_used_is_said(files: FleetHere, arguments: tuple[str, ...], said: str) -> None:
     assert said in files.sq(*arguments, code=2)
 
@@ -182,17 +161,7 @@ def test_a_worker_takes_only_what_it_allows() -> None:
     assert "does not work on" in WorkerPolicy(repositories=("https://h/other/*",)).refusal(asked)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('verify = ["pytest"]\nmax_parallel = 2', []),
-        ('sandbox = "off"', ["sandbox"]),
-        ('[sandbox]\nhosts = ["example.com"]', ["sandbox", "sandbox.hosts"]),
-        ('[[notify]]\ncommand = "curl"', ["notify"]),
-        ('[worktree]\ninclude = [".env"]', ["worktree.include"]),
-        ("[broken", []),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "texts"))
 def test_settings_of_a_repository_that_reach_beyond_the_sandbox_are_found(
     text: str, found: list[str]
 ) -> None:

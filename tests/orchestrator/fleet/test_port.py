@@ -10,8 +10,7 @@ import pytest
 from language.fleet_double import DoubleEngine, Memory
 
 from orchestrator.fleet.dbos_engine import DbosEngine
-from orchestrator.fleet.port import Engine
-from orchestrator.fleet.records import FleetLimits, Report, Submission, UnitState
+from orchestrator.fleet.records import Engine, FleetLimits, Report, Submission, UnitState
 from state.outcome import Outcome
 
 Make = Callable[..., Engine]

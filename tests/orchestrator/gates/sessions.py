@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from agents.transcript.read import transcript_of
 from agents.transcript.records import Transcript
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts import SessionEvidence
+from orchestrator.gates.power_steering.session_facts import facts_of
 from state.records.calls import Message, MessageKind
 
 PROJECT = "/project"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from language.tables import table
 
 from orchestrator.gates.power_steering.considerations import (
     USERS_FILE,
@@ -15,31 +16,7 @@ from orchestrator.gates.power_steering.considerations import (
 )
 
 # id: severity, kind, session types (none: all)
-SHIPPED = {
-    "todos_complete": ("blocker", "todos", "D"),
-    "objective_completion": ("blocker", "generic", ""),
-    "next_steps": ("blocker", "generic", ""),
-    "unneeded_questions": ("warning", "generic", ""),
-    "documentation_updates": ("warning", "generic", "DMI"),
-    "feature_docs_discoverable": ("warning", "generic", "D"),
-    "tutorial_needed": ("warning", "generic", "D"),
-    "docs_organization": ("warning", "generic", "MI"),
-    "dev_workflow_complete": ("blocker", "workflow", "D"),
-    "skill_invocation": ("blocker", "workflow", "DIM"),
-    "no_direct_main_commit": ("blocker", "workflow", "D"),
-    "investigation_docs": ("warning", "generic", "I"),
-    "philosophy_compliance": ("blocker", "philosophy", "DM"),
-    "shortcuts": ("warning", "philosophy", "D"),
-    "local_testing": ("blocker", "testing", "D"),
-    "interactive_testing": ("warning", "testing", "D"),
-    "unrelated_changes": ("warning", "generic", "D"),
-    "root_pollution": ("warning", "generic", "D"),
-    "pr_description": ("warning", "generic", "D"),
-    "review_responses": ("blocker", "generic", "D"),
-    "ci_status": ("blocker", "workflow", "D"),
-    "branch_rebase": ("warning", "workflow", "D"),
-    "ci_precommit_mismatch": ("warning", "workflow", "D"),
-}
+SHIPPED = table(__file__, "shipped")
 TYPES = {"D": SessionType.DEVELOPMENT, "I": SessionType.INVESTIGATION, "M": SessionType.MAINTENANCE}
 
 

@@ -7,7 +7,7 @@ from agents.ask.port import Reply
 from agents.caller import Caller
 from orchestrator.gates.power_steering.considerations import Consideration
 from orchestrator.gates.power_steering.judging import SessionLook, gather, judge_all
-from orchestrator.gates.stop_gate.install.settings import absolute_command, entry_of
+from orchestrator.gates.stop_gate.settings_text import absolute_command, entry_of
 from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.presets import models

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from agents.transcript.read import read_transcript, transcript_of
-from orchestrator.gates.power_steering.facts.facts import RunOutcome, is_question
-from orchestrator.gates.power_steering.facts.session import facts_of, outcome_of, summary_of
+from orchestrator.gates.power_steering.facts import RunOutcome, is_question
+from orchestrator.gates.power_steering.session_facts import facts_of, outcome_of, summary_of
 from orchestrator.project.shell import simple_commands
 from state.records.calls import Message, MessageKind
 
@@ -96,17 +97,7 @@ def test_files_written_by_the_shell_are_edits():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("line", "paths"),
-    [
-        ("python3 - <<'E'\np = Path('src/a.py')\nt = p.read_text()\np.write_text(t + 'x')\nE", ["src/a.py"]),
-        ("python3 -c \"open('src/a.py', 'w').write('x')\"", ["src/a.py"]),
-        ("node -e \"fs.writeFileSync('src/a.js', x)\"", ["src/a.js"]),
-        ("ruby -e \"File.write('lib/a.rb', File.read('lib/b.rb'))\"", ["lib/a.rb"]),
-        ("python3 - <<'E'\nprint(open('src/a.py').read())\nE", []),
-        ("cat <<'E'\nopen('src/a.py', 'w')\nE", []),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "paths"))
 def test_files_written_by_a_script_in_the_command_are_edits(line, paths):
     assert [edit.path for edit in did(ran(line, "ok")).edits] == paths
 
@@ -165,19 +156,7 @@ def test_a_test_run_that_was_refused_is_none():
     assert did(("Bash", "pytest", "![Tool call interrupted: x")).test_runs[0].tests is RunOutcome.UNKNOWN
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pytest", "cd x && uv run pytest -q", "FOO=1 poetry run pytest", "timeout -k 5 60 python3 -X dev -m pytest x",
-        "npx -y jest", "npm test", "npm run test:unit", "npm --prefix web run test", "pnpm -r test", "yarn jest",
-        "yarn workspace app test", "cargo test", "cargo +nightly nextest run", "go vet && go test ./...", "make check",
-        "make -j4 test", "./gradlew :app:test", "./gradlew :app:testDebugUnitTest :app:assembleDebug", "mvn -q clean verify", "dotnet test", "bundle exec rspec", "tox",
-        "nox -s tests", "vendor/bin/phpunit", "bats test/", "ctest --output-on-failure", "python manage.py test",
-        "bash -lc 'cd x && pytest -q'", "bin/test tests/x.py", "./run_tests.sh", "python tests/test_x.py",
-        "node --test", "coverage run -m pytest", "uv run -m pytest", "(cd a && vitest run) && echo ok",
-        "pytest # it's fine", "set -o pipefail; pytest | tail", "time pytest > out.txt 2>&1", "python -m unittest",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("line", table(__file__, "lines"))
 def test_test_runs_are_known_by_the_command_and_pass_by_its_exit_code(line):
     assert outcome_of(line, 0, "") is RunOutcome.PASSED
 
@@ -219,45 +198,12 @@ def test_what_stands_beside_a_known_test_command_is_not_taken_for_one():
     assert len(own.test_runs) == 2
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "output", "outcome"),
-    [
-        ("pytest || true", 0, "", "unknown"), ("pytest; echo done", 0, "1 failed in 3s\ndone", "failed"),
-        ("pytest | tail -1", 0, "12 passed in 0.1s", "passed"), ("pytest | tail -1", 0, "no news", "unknown"),
-        ("pytest | tail -1", 0, "=== 1 failed, 3 passed in 1.2s ===", "failed"), ("! pytest", 0, "", "unknown"),
-        ("pytest &", 0, "", "unknown"), ("pytest", 127, "not found", "unknown"), ("pytest", 5, "", "failed"),
-        ("pytest && ruff check", 1, "3 passed in 1s\nE501", "passed"), ("pytest && ruff check", 1, "", "failed"),
-        ("if pytest; then echo a; fi", 0, "a", "unknown"), ("bash -c 'pytest | tail'", 0, "", "unknown"),
-        ("pytest", None, "", "unknown"), ("pytest", None, "=== 12 passed, 1 warning in 0.10s ===", "passed"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "words_of_results"))  # fmt: skip
 def test_where_the_exit_code_is_hidden_the_summary_counts(line, code, output, outcome):
     assert outcome_of(line, code, output) == outcome
 
 
-@pytest.mark.parametrize(
-    ("output", "outcome"),
-    [
-        ("Ran 3 tests in 0.1s\n\nOK", "passed"), ("FAILED (failures=1)", "failed"), ("OK (skipped=1)", "passed"),
-        ("test result: ok. 3 passed; 0 failed; 0 ignored", "passed"),
-        ("test result: ok. 3 passed; 0 failed\ntest result: FAILED. 1 passed; 1 failed", "failed"),
-        ("ok  \tx/y\t0.01s\nok  \tx/z\t(cached)", "passed"), ("ok  \tx/y\t0.01s\nFAIL\tx/z\t0.01s", "failed"),
-        ("Tests:       1 failed, 2 passed, 3 total", "failed"), ("Tests:       3 passed, 3 total", "passed"),
-        (" Test Files  1 passed (1)\n      Tests  2 passed (2)", "passed"), ("  5 passing (1s)", "passed"),
-        ("  5 passing (1s)\n  1 failing", "failed"), ("3 examples, 0 failures", "passed"),
-        ("OK (3 tests, 5 assertions)", "passed"), ("FAILURES!\nTests: 3, Assertions: 5, Failures: 1.", "failed"),
-        ("100% tests passed, 0 tests failed out of 3", "passed"), ("67% tests passed, 1 tests failed out of 3", "failed"),
-        ("Tests run: 3, Failures: 0, Errors: 0", "passed"), ("Tests run: 3, Failures: 1, Errors: 0", "failed"),
-        ("\x1b[32m12 passed\x1b[0m\x1b[32m in 0.1s\x1b[0m", "passed"), ("no tests ran in 0.01s", "failed"),
-        ("5 runs, 9 assertions, 1 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "failed"),
-        ("5 runs, 9 assertions, 0 failures, 0 errors, 0 skips\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "passed"),
-        ("00:05 +42: All tests passed!", "passed"),
-        ("00:05 +41 -1: Some tests failed.", "failed"),
-        (" NX   Successfully ran targets lint, test for 3 projects (9s)", "passed"),
-        ("3 passed, 0 failed", "passed"), ("FAILED a.py::test_a - assert\n1 failed in 0.9s", "failed"),
-        ("the 12 passed and nothing failed", "unknown"), ("everything is ok", "unknown"), ("", "unknown"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "outcomes"))
 def test_summaries_are_read_by_their_lines_and_not_by_words(output, outcome):
     assert summary_of(output) == outcome
 

@@ -27,6 +27,7 @@ from judged import (
     sources,
     unwanted_rule,
 )
+from language.tables import table
 
 from agents.ask.api import ApiAsker
 from agents.roles.judge import judgement_in_text
@@ -203,35 +204,7 @@ async def test_a_finding_says_how_much_it_weighs_and_how_long_it_took(judge):
     assert all(one.seconds > 0 for one in found.values())
 
 
-REPLIES = {
-    "SATISFIED: no issues found": True,
-    "SATISFIED: nothing is missing now": True,
-    "SATISFIED: all tests pass, not a single failure": True,
-    "SATISFIED": True,
-    "SATISFIED.": True,
-    "SATISFIED - no TODOs are left": True,
-    "SATISFIED\u2014it cannot be not done": True,
-    "\n SATISFIED\nThere was no open todo.": True,
-    "SATISFIED, (No follow-up needed.)": True,
-    "SATISFIED: what was NOT SATISFIED before is repaired": True,
-    "NOT SATISFIED: no test was run": False,
-    "NOT SATISFIED": False,
-    "NOT SATISFIED. It is SATISFIED once the tests pass": False,
-    "NOT SATISFIED - two todos are open, the rest is SATISFIED": False,
-    "UNSATISFIED": None,
-    "UNSATISFIED: the tests fail": None,
-    "NOT ADDRESSED": None,
-    "ADDRESSED": None,
-    "Satisfied: it looks good": None,
-    "not satisfied": None,
-    "**SATISFIED**: it looks good": None,
-    "The question is SATISFIED": None,
-    "now SATISFIED": None,
-    "Verdict: NOT SATISFIED": None,
-    "SATISFIEDLY done": None,
-    "SATISFIED? Hardly.": None,
-    "SATISFIED-ish": None,
-}
+REPLIES = table(__file__, "replies")
 
 
 @pytest.mark.parametrize("words", REPLIES, ids=repr)

@@ -6,28 +6,12 @@ import subprocess
 import sys
 
 from language.stop_inputs import CLAUDE, Lines
+from language.tables import table
 
 from orchestrator.gates.stop_gate import probe
 
 # Runs the hook's entry as a process that Claude Code would start; every call that the gate makes is counted.
-COUNTED = """
-import sys
-sys.argv = ["sq", "hook", "stop"]
-before, counts = set(sys.modules), {"calls": 0, "files": 0}
-def called(frame, event, arg):
-    caller = frame.f_back if event == "call" else frame
-    if event in ("call", "c_call") and caller and "stop_gate" in caller.f_code.co_filename:
-        counts["calls"] += 1
-def audited(event, arguments):
-    if event == "open":
-        counts["files"] += not str(arguments[0]).endswith((".py", ".pyc"))
-from orchestrator.gates.stop_gate import entry
-sys.addaudithook(audited)
-sys.setprofile(called)
-entry.main()
-sys.setprofile(None)
-sys.stderr.write(repr({**counts, "modules": len(set(sys.modules) - before)}))
-"""
+COUNTED = table(__file__, "counted")
 
 
 def plain(tmp_path, tasks):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.gates.promises.evidence import (
+from orchestrator.gates.promise_evidence import (
     evidence_now,
     keep_out_of_git,
     present_tree,
@@ -14,8 +14,7 @@ from orchestrator.gates.promises.evidence import (
     refuse_uncheckable,
     unproven,
 )
-from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion
-from orchestrator.gates.promises.store import FOLDER
+from orchestrator.gates.promises import FOLDER, CriterionCheck, Promise, PromiseCriterion
 from state.errors import UsageError
 
 

@@ -7,13 +7,11 @@ import sys
 import anyio
 import pytest
 
-from orchestrator.gates.promises.evidence import evidence_now, promise_base
-from orchestrator.gates.promises.promise import CriterionCheck, Promise, PromiseCriterion, State
-from orchestrator.gates.promises.store import PromiseStore
-from orchestrator.gates.stop_gate.hook import facts_of
+from orchestrator.gates.promise_evidence import evidence_now, promise_base
+from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore, State
 from orchestrator.gates.stop_gate.order import STEPS, Priority
 from orchestrator.gates.stop_gate.steps import promises as step
-from orchestrator.gates.stop_gate.stop import ReadSession, Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
 
 LINE = PromiseCriterion(
     text="the shop has a discount", kind=CriterionCheck.COMMAND, target="grep -q discount shop.py"

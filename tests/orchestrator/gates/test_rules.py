@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from language.tables import rows, table
 from sessions import FAILING, PASSING, edit, evidence, ran, read, todos, write
 
 import prompts
@@ -166,58 +167,12 @@ def test_a_script_without_an_ending_is_code_in_a_folder_of_scripts():
 # --- what is written --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("/project/a.py", "def total():\n    raise NotImplementedError\n"),
-        ("/project/a.py", "def total():\n    raise NotImplementedError('later')\n"),
-        ("/project/a.py", "x = 1  # TODO: real value\n"),
-        ("/project/a.py", "# FIXME handle negative amounts\nx = 1\n"),
-        ("/project/a.py", "# placeholder until the service is there\nx = 1\n"),
-        ("/project/a.ts", "export function total() {\n  throw new Error('Not implemented');\n}\n"),
-        ("/project/a.ts", "// TODO(user) wire this\nconst x = 1;\n"),
-        ("/project/a.go", 'func Total() int {\n\tpanic("not implemented")\n}\n'),
-        ("/project/a.rs", "fn total() -> i32 {\n    todo!()\n}\n"),
-        ("/project/a.rs", 'fn total() -> i32 { unimplemented!("soon") }\n'),
-        ("/project/A.java", 'int total() {\n  throw new UnsupportedOperationException("Not implemented yet");\n}\n'),
-        ("/project/A.kt", 'fun total(): Int {\n    TODO("write")\n}\n'),
-        ("/project/a.scala", "def total: Int = ???\n"),
-        ("/project/a.css", "/* TODO: colours */\n"),
-        ("/project/a.html", "<!-- TODO: form -->\n"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "files_that_hold_tests"))
 def test_stubs_and_marks_are_found_in_what_was_written(path, content):
     assert verdict("philosophy_compliance", write(path, content)) is False
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("/project/a.py", "from abc import ABC, abstractmethod\nclass A(ABC):\n    @abstractmethod\n    def f(self):\n        pass\n"),
-        ("/project/a.py", "class A(Protocol):\n    def f(self) -> int: ...\n"),
-        ("/project/a.py", "class BaseStore:\n    def load(self):\n        raise NotImplementedError\n"),
-        ("/project/a.py", 'class Shape:\n    def area(self):\n        """Subclasses say."""\n        raise NotImplementedError\n'),
-        ("/project/a.py", "@overload\ndef f(a: int) -> int: ...\ndef f(a):\n    return a\n"),
-        ("/project/a.py", "try:\n    go()\nexcept KeyError:\n    pass\n"),
-        ("/project/a.py", "class Broken(Exception):\n    pass\n"),
-        ("/project/a.py", "def on_close():\n    pass  # nothing to do: the pool closes itself\n"),
-        ("/project/a.py", "MARK = '# TODO'\nPATTERN = \"FIXME|XXX\"\n"),
-        ("/project/a.py", 'HELP = """\n# TODO items are shown first\n"""\n'),
-        ("/project/todo.py", "# TODO list of the user\nTODO = []\n\ndef todo(items):\n    return items\n"),
-        ("/project/tests/test_a.py", "# TODO more cases\ndef test_a():\n    pass\n"),
-        ("/project/a.spec.ts", "// TODO more\n"),
-        ("/project/README.md", "TODO: screenshots\n"),
-        ("/project/a.ts", "interface Todo { title: string }\nconst label = 'TODO: buy milk';\n"),
-        ("/project/a.rs", 'let text = "todo!()";\n'),
-        ("/project/a.py", "def stub_out(name):\n    return name\n"),
-        ("/project/a.py", "class Store(Protocol):\n    def load(self) -> str: ...\n"),
-        ("/project/a.py", "class Store(ABC):\n    @abstractmethod\n    def load(self):\n        raise NotImplementedError\n"),
-        ("/project/a.pyi", "def load(path: str) -> str: ...\n"),
-        ("/project/a.py", 'def on(event):\n    """Add a handler.\n\n    Example:\n        @on("x")\n        def handler(event): ...\n    """\n    return ALL[event]\n'),
-        ("/project/a.py", '"""Say this:\n\n    def area(self):\n        raise NotImplementedError\n"""\nRATE = 1\n'),
-        ("/project/a.py", 'def show():\n    """Show it.\n\n    def load():\n        ...\n        raise NotImplementedError\n    """\n    go()\n'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "contents"))
 def test_what_only_looks_like_a_stub_is_none(path, content):
     assert verdict("philosophy_compliance", write(path, content)) is not False
 
@@ -268,37 +223,12 @@ def test_an_open_todo_is_unmet_and_one_that_the_user_took_back_is_not_checked():
     assert verdict("todos_complete", todos(a="pending"), "Forget that, rename the flag instead.") is None
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Done.\n\n(No follow-up needed.)",
-        "All of it is there. Nothing is left to do.",
-        "Next steps: none.",
-        "I can also add a page about it if you like.",
-        "Let me know if I should add more tests later.",
-        "You can now run it. You will need to set the key first.",
-        "If you want, I will write the guide next.",
-        "The old code did not handle empty carts yet; now it does.",
-        "```\n# still to do\n- x\n```\nAll done.",
-        "## Remaining\n\n- nothing",
-        "The decision was made with precision for specific cases.",
-    ],
-)
+@pytest.mark.parametrize("words", table(__file__, "words"))
 def test_offers_and_negations_announce_no_work(words):  # lesson 32
     assert verdict("next_steps", CODE, final=words) is True
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "The parser is done. I'll wire up the command next.",
-        "Tests for the new module still need to be written.",
-        "The migration is not implemented yet.",
-        "I still need to update the callers.",
-        "I left the error handling for later.",
-        "Error handling will be added in a follow-up.",
-    ],
-)
+@pytest.mark.parametrize("words", table(__file__, "other_words"))
 def test_announced_work_of_its_own_is_found(words):
     assert verdict("next_steps", CODE, final=words) is False
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from hooked_claude import FIND_TASKS, HOOK, Claude, calls, does, judged, says
 
-from orchestrator.gates.stop_gate.hook import MOST_BLOCKS
+from orchestrator.gates.stop_gate.stop import MOST_BLOCKS
 
 SYSTEM3 = "system3-20260101T000000Z-0a1b2c3d"
 EARLY = judged(

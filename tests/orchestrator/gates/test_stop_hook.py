@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from language.sampled import examples
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
-from orchestrator.gates.stop_gate import hook, probe
-from orchestrator.gates.stop_gate.order import STEPS, todos
+from orchestrator.gates.session_state.records import MOST_BLOCKS
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.order import STEPS
+from orchestrator.gates.stop_gate.steps import todos
+from orchestrator.gates.stop_gate.stop import answer, stop_of
 
 STATES = Path(".claude", "runtime", "power-steering")
 
@@ -83,7 +86,7 @@ def test_no_input_and_no_transcript_breaks_the_gate_and_what_it_says_is_the_prot
         environ = {"HOME": name, "SQ_PS_NO_FSYNC": "1"}
         probe.runs_on(told)
         probe.may_apply(told)
-        said = hook.answer(hook.stop_of(told, environ, with_steering=False), STEPS.items)
+        said = answer(stop_of(told, environ, with_steering=False), STEPS.items)
         check_answer(json.loads(json.dumps(said)))
         assert all(
             file.is_relative_to(project / STATES) for file in files_under(folder) - {folder / "t.jsonl"}
@@ -100,7 +103,7 @@ def test_where_the_probe_sees_nothing_no_step_would_have_held_the_session(transc
         file.write_bytes(transcript)
         told = {"session_id": CLAUDE, "transcript_path": str(file), "cwd": name, "stop_hook_active": active}
         if not probe.may_apply(told):
-            it = hook.stop_of(told, {"HOME": name}, with_steering=False)
+            it = stop_of(told, {"HOME": name}, with_steering=False)
             assert [priority.name for priority, step in STEPS.items() if step.applies(it)] == []
             assert not todos.check(it).blocks  # whether it applies is the probe's own word
 
@@ -355,7 +358,7 @@ def test_a_session_without_anything_to_look_at_leaves_no_trace(project, lines):
 
 def test_a_session_is_held_seven_times_a_prompt_whatever_it_does_between(project, lines):
     open_todo(lines)
-    for held in range(hook.MOST_BLOCKS):
+    for held in range(MOST_BLOCKS):
         said = run_hook(stop(project, lines, stop_hook_active=held > 0))
         assert said["decision"] == "block", held
         lines.user(f"Stop hook feedback:\n{said['reason']}", isMeta=True)
@@ -386,8 +389,8 @@ def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_sessio
     told = stop(project, open_todo(lines))
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda _: run_hook(told, SQ_PS_NO_FSYNC="1"), range(16)))
-    assert sum("decision" in said for said in answers) == hook.MOST_BLOCKS
-    assert sum("held 7 times" in said.get("systemMessage", "") for said in answers) == 16 - hook.MOST_BLOCKS
+    assert sum("decision" in said for said in answers) == MOST_BLOCKS
+    assert sum("held 7 times" in said.get("systemMessage", "") for said in answers) == 16 - MOST_BLOCKS
 
 
 @pytest.mark.late
@@ -427,7 +430,7 @@ def test_a_damaged_counter_holds_nobody_for_good(project, lines):
     told = stop(project, open_todo(lines))
     file = project / STATES / CLAUDE / "state.json"
     file.parent.mkdir(parents=True)
-    for held in range(hook.MOST_BLOCKS + 1):
+    for held in range(MOST_BLOCKS + 1):
         if held == 3:
             file.write_text('{"blocks_by_prompt": {"p-1"')
         assert "decision" in run_hook(told)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.stop_gate.hook import facts_of
 from orchestrator.gates.stop_gate.steps import available_work, beads, orchestrator, todos
-from orchestrator.gates.stop_gate.stop import ReadSession, Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
 
 CLAUDE = "3b0f6c1e-1111-4222-8333-444455556666"
 

@@ -12,13 +12,12 @@ from sessions import PASSING, evidence, session, todos, write
 
 from agents.transcript.records import BackgroundEnded
 from orchestrator.gates.power_steering.considerations import Consideration, Severity, load_considerations
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.examination import Judge, decide
+from orchestrator.gates.power_steering.examination import Judge, answer_stop, decide
 from orchestrator.gates.power_steering.examine import examine, waiting_for
-from orchestrator.gates.power_steering.facts.session import facts_of
+from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.judging import told
 from orchestrator.gates.power_steering.rules import RULES
-from orchestrator.gates.power_steering.stopping import answer_stop
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
 from state.settings.presets import models

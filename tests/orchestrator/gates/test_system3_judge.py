@@ -14,8 +14,7 @@ from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from orchestrator.gates.stop_gate import probe
-from orchestrator.gates.stop_gate.hook import facts_of
-from orchestrator.gates.stop_gate.stop import ReadSession, Stop
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
 
 SYSTEM3 = "system3-20260101T000000Z-0a1b2c3d"
 GOES_ON = judged(True, "No reflection was stored.", "Store it in Hindsight.")

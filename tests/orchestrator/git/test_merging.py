@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from language.sampled import sampled
+from language.tables import table
 from run_at_work import write
 
 from orchestrator.git.workspace import run_branch
@@ -458,29 +459,7 @@ async def test_a_merge_whose_worktree_is_gone_is_not_under_way(work, shell):
 
 # --- the user's own ---------------------------------------------------------------------------------------
 
-SETTINGS = {
-    "merge.ff": "only",
-    "merge.log": "true",
-    "merge.verifySignatures": "true",
-    "merge.autoStash": "true",
-    "merge.conflictStyle": "merge",
-    "merge.default": "union",
-    "merge.renames": "false",
-    "merge.stat": "true",
-    "pull.rebase": "true",
-    "pull.twohead": "ours",
-    "commit.gpgSign": "true",
-    "user.signingKey": "nobody",
-    "commit.status": "false",
-    "rerere.enabled": "true",
-    "rerere.autoUpdate": "true",
-    "submodule.recurse": "true",
-    "branch.main.mergeOptions": "--squash",
-    "diff.noPrefix": "true",
-    "core.editor": "false",
-    "merge.ours.driver": "true",
-    "merge.missing.driver": "/nowhere/to/be/found %A %O %B",
-}
+SETTINGS = table(__file__, "settings")
 
 
 async def test_the_users_settings_for_merges_have_no_part_in_sqs(work, tmp_path):
@@ -610,51 +589,7 @@ def added(name, body="assert 1"):
     return f"\n\ndef test_{name}():\n    {body}\n"
 
 
-UNITED = {
-    "two tests at the end": (
-        TESTS,
-        TESTS + added("ours"),
-        TESTS + added("theirs"),
-        TESTS + added("ours") + added("theirs"),
-    ),
-    "in the middle, after a blank line": (
-        f"import a\n\n{FIRST}",
-        f"import a\n\nX = 1\n{FIRST}",
-        f"import a\n\nY = 2\n{FIRST}",
-        f"import a\n\nX = 1\n\nY = 2\n{FIRST}",
-    ),
-    "two places": (
-        TESTS,
-        TESTS.replace("import a\n", "import a\nimport b\n") + added("ours"),
-        TESTS.replace("import a\n", "import a\nimport c\n") + added("theirs"),
-        TESTS.replace("import a\n", "import a\nimport b\nimport c\n") + added("ours") + added("theirs"),
-    ),
-    "windows lines": (
-        "a\r\n",
-        "a\r\nb\r\n",
-        "a\r\nc\r\n",
-        "a\r\nb\r\nc\r\n",
-    ),
-    "two tests that begin with the same decorator": (
-        TESTS,
-        f"{TESTS}\n\n@mark\ndef test_ours():\n    assert 1\n",
-        f"{TESTS}\n\n@mark\ndef test_theirs():\n    assert 1\n",
-        f"{TESTS}\n\n@mark\ndef test_ours():\n    assert 1\n\n\n@mark\ndef test_theirs():\n    assert 1\n",
-    ),
-    "two tests before one with the same decorator": (
-        "@mark\ndef z():\n    pass\n",
-        "@mark\ndef a():\n    pass\n\n@mark\ndef z():\n    pass\n",
-        "@mark\ndef b():\n    pass\n\n@mark\ndef z():\n    pass\n",
-        "@mark\ndef a():\n    pass\n\n@mark\ndef b():\n    pass\n\n@mark\ndef z():\n    pass\n",
-    ),
-    "the same import before two tests": (
-        TESTS,
-        TESTS.replace("import a\n", "import a\nimport b\nimport c\n"),
-        TESTS.replace("import a\n", "import a\nimport b\nimport d\n"),
-        TESTS.replace("import a\n", "import a\nimport b\nimport c\nimport d\n"),
-    ),
-    "no end of the last line": ("a\n", "a\nb", "a\nc", "a\nb\nc\n"),
-}
+UNITED = table(__file__, "united")
 
 
 @pytest.mark.parametrize(
@@ -678,27 +613,7 @@ async def test_two_additions_at_one_place_are_both_kept(work, kind, name):
     assert work.git("rev-parse", f"{commit}^{{tree}}") == state.tree
 
 
-NOT_UNITED = {
-    "a line that both changed": ("f.py", "x = 1\n", "x = 2\n", "x = 3\n"),
-    "an addition and a change": ("f.py", "x = 1\n", "x = 1\ny = 2\n", "x = 3\n"),
-    "additions and a change elsewhere": (
-        "f.py",
-        f"x = 1\n{TESTS}",
-        f"x = 2\n{TESTS}{added('ours')}",
-        f"x = 3\n{TESTS}{added('theirs')}",
-    ),
-    "the same name twice": (
-        "f.py",
-        TESTS,
-        TESTS + added("same", "assert 1"),
-        TESTS + added("same", "assert 2"),
-    ),
-    "json": ("f.json", "[\n1\n]\n", "[\n1\n,2\n]\n", "[\n1\n,3\n]\n"),
-    "a lock file": ("x.lock", "a\n", "a\nb\n", "a\nc\n"),
-    "yaml": ("f.yml", "a: 1\n", "a: 1\nb: 2\n", "a: 1\nb: 3\n"),
-    "two sections with one heading": ("f.md", "# A\n", "# A\n\n## B\n\none\n", "# A\n\n## B\n\ntwo\n"),
-    "both new": ("f.py", None, "x = 1\n", "y = 1\n"),
-}
+NOT_UNITED = table(__file__, "not_united")
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,22 @@ import subprocess
 
 import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
+from language.tables import table
 
-from orchestrator.git.changes import holds_work
-from orchestrator.git.cleanup.artifacts import holdings_of
+from orchestrator.git.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
 from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.pinned import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.repository import deliver, find_repository
-from orchestrator.git.scratch import remove_scratch, show_tree
-from orchestrator.git.trees import changed_paths, diff_text, files_in, pieced_together, text_at
+from orchestrator.git.trees import changed_paths, diff_text, files_in, holds_work, pieced_together, text_at
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_worktree,
     put_on,
+    remove_scratch,
     remove_worktree,
+    show_tree,
     snapshot,
     snapshot_aside,
     task_branch,
@@ -262,21 +263,7 @@ async def test_no_object_stands_for_another(ground, trusted, head, shell):
         assert await git(ground.project, "show", f"{head}:README.md") == "# A project"
 
 
-NAMES = (
-    "-x",
-    "--all",
-    ":(top)x",
-    ":!y",
-    "new\nline",
-    'quo"te',
-    "a\tb",
-    "-rf/--help",
-    "é",
-    "*",
-    "[a]",
-    "$(touch ran)",
-    "back\\slash",
-)
+NAMES = table(__file__, "names")
 
 
 async def test_names_that_look_like_options_or_patterns_are_names(ground, trusted, head):

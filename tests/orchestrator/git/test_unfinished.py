@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.git.changes import holds_work
+from orchestrator.git.trees import holds_work
 
 
 @pytest.fixture

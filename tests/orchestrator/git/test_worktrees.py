@@ -8,10 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from orchestrator.git.changes import shown_patch, sizes
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
-from orchestrator.git.trees import changed_paths, diff_text, shown_once, text_at
+from orchestrator.git.trees import changed_paths, diff_text, shown_once, shown_patch, sizes, text_at
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,

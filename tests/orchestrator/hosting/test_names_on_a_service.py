@@ -5,14 +5,22 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows
 
 from orchestrator.git.messages import commit_message, merge_title
-from orchestrator.hosting.pushing import push
-from orchestrator.hosting.refusals import ServiceReply, refusal
-from orchestrator.hosting.remote import Hosted, Remote, api_address, find_remote, hosted_at, numbered
-from orchestrator.hosting.token import take_token
+from orchestrator.hosting.handing_over import push
+from orchestrator.hosting.remote import (
+    Hosted,
+    Remote,
+    api_address,
+    find_remote,
+    hosted_at,
+    numbered,
+    take_token,
+)
+from orchestrator.hosting.service import ServiceReply, refusal
 from state.errors import SqError, UsageError
-from state.inert import inert
+from state.hidden import inert
 
 SHOP = Hosted("github.com", "acme", "shop")
 
@@ -39,17 +47,7 @@ def test_the_address_of_a_remote_names_a_repository_or_none(url, named):
     assert hosted_at(url) == named
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("gh:acme/shop#12", "acme/shop#12"),
-        ("acme/shop#12", "acme/shop#12"),
-        ("gh:#12", "acme/shop#12"),
-        ("12", "acme/shop#12"),
-        ("https://github.com/acme/other/issues/3", "acme/other#3"),
-        ("https://github.com/acme/other/pull/3#discussion_r1", "acme/other#3"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "names"))
 def test_an_issue_is_named_in_the_ways_that_people_type(text, name):
     assert str(numbered(text, SHOP)) == name
 
@@ -149,17 +147,7 @@ async def test_without_a_remote_that_names_a_repository_the_error_says_how_to_ad
     assert (await find_remote(repository, "main", {})).repository.name == "other"
 
 
-@pytest.mark.parametrize(
-    ("hook", "sentence"),
-    [
-        ("echo 'error: GH006: Protected branch update failed' >&2; exit 1", "the branch is protected"),
-        ("echo 'refusing to allow an App to create or update workflow' >&2; exit 1", "may not do that"),
-        ("echo 'GH009: Secrets detected!' >&2; exit 1", "found a secret"),
-        ("echo 'GH001: Large files detected' >&2; exit 1", "larger than the service takes"),
-        ("echo nothing known >&2; exit 1", "the remote refused it"),
-        ("echo commit be403f1404ab >&2; exit 1", "the remote refused it"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "hooks"))
 async def test_a_push_that_is_refused_says_what_to_do(repository, shell, tmp_path, hook, sentence):
     bare = tmp_path / "hosted.git"
     shell(tmp_path, "git", "init", "--quiet", "--bare", str(bare))

@@ -8,12 +8,13 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows
 
 from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.files import matches
 from orchestrator.project.runners.canary import canary_for, ordinary
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.reports import prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestCount, TestState
@@ -155,39 +156,7 @@ def test_each_language_has_a_failing_test_that_looks_ordinary(name, tmp_path):
     assert suite.test_files([one.path]) == [one.path] or (tmp_path / one.path).exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "path", "text", "fits"),
-    [
-        (
-            "pytest tests/test_a.py",
-            "tests/test_a.py",
-            "def test_a(): pass\n",
-            r"def test_a\(\): pass\n\ndef test_\w+\(\):\n    assert",
-        ),
-        (
-            "python test_a.py",
-            "test_a.py",
-            "import unittest\n\nif __name__ == '__main__':\n    unittest.main()\n",
-            r"(?s)class \w+Test\(.*if __name__",
-        ),
-        (
-            "node --test a.test.js",
-            "a.test.js",
-            "const t = require('node:test');\n",
-            r"require\(\"node:test\"\)\(",
-        ),
-        (
-            "node --test a.test.mjs",
-            "a.test.mjs",
-            "import test from 'node:test';\n",
-            r"import \{ test as \w+ \} from",
-        ),
-        ("mocha test/x.js", "test/x.js", "describe('a', () => { it('b', () => {}); });\n", r"\nit\("),
-        ("mocha -u tdd test/x.js", "test/x.js", "suite('a', () => { test('b', () => {}); });\n", r"\ntest\("),
-        ("prove t/a.t", "t/a.t", "use Test::More;\nok 1;\ndone_testing;\n", r"(?s)is\(\d+.*done_testing"),
-        ("bats test/a.bats", "test/a.bats", '@test "a" {\n  true\n}\n', r"\n@test "),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "fits"))
 def test_a_command_that_names_its_files_gets_the_failing_test_into_one_of_them(
     command, path, text, fits, tmp_path
 ):
@@ -219,16 +188,6 @@ def test_words_made_of_any_letters_are_names_in_every_language(token):
     assert int(forms["a"]) + int(forms["b"]) != int(forms["wrong"])
 
 
-@pytest.mark.parametrize(
-    ("glob", "yes", "no"),
-    [
-        ("conftest.py", ["conftest.py", "a/b/conftest.py"], ["xconftest.py", "conftest.pyc"]),
-        ("/pytest.py", ["pytest.py"], ["a/pytest.py"]),
-        ("tests/**/*.py", ["tests/a.py", "tests/a/b.py"], ["x/tests/a.py", "tests/a.js"]),
-        ("/unittest/**", ["unittest/a.py", "unittest/a/b"], ["a/unittest/b.py", "unittest.py"]),
-        ("**/__tests__/**/*.js", ["__tests__/a.js", "x/__tests__/y/a.js"], ["tests/a.js"]),
-        ("*.test.[jt]s", ["a.test.js", "x/a.test.ts"], ["a.test.rs"]),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "globs"))
 def test_globs_are_about_names_or_about_whole_paths(glob, yes, no):
     assert [path for path in [*yes, *no] if matches(path, [glob])] == yes

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.reports import prepare
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestState
 
@@ -26,105 +27,20 @@ def numbers(told):
     return told.passed, told.failed, told.skipped
 
 
-@pytest.mark.parametrize(
-    ("command", "file", "expected"),
-    [
-        ("mvn test", "maven.txt", (4, 1, 1)),
-        ("cargo nextest run", "nextest.txt", (2, 1, 1)),
-        ("dotnet test", "dotnet.txt", (2, 1, 1)),
-        ("./gradlew test", "gradle.txt", (2, 1, 1)),
-        ("swift test", "swift.txt", (1, 1, 0)),
-        ("deno test", "deno.txt", (1, 1, 1)),
-        ("bun test", "bun.txt", (2, 1, 1)),
-        ("sbt test", "sbt.txt", (1, 1, 0)),
-        ("bazel test //...", "bazel.txt", (1, 1, 0)),
-        ("stack test", "hspec.txt", (1, 1, 0)),
-        ("vendor/bin/pest", "pest.txt", (2, 1, 1)),
-        ("zig build test", "zig.txt", (1, 1, 1)),
-        ("npx playwright test", "playwright.txt", (2, 1, 1)),
-        ("lein test", "lein.txt", (2, 1, 0)),
-        ("xo && ava && tsd", "ava.txt", (4, 3, 2)),
-        ("ava --tap", "ava-tap.txt", (4, 4, 2)),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "recorded"))
 def test_a_runner_is_counted_by_what_it_prints(command, file, expected, tmp_path):
     output = (OUTPUTS / file).read_text("utf-8")
-    assert numbers(counted(command, output, tmp_path, 1)) == expected
+    assert numbers(counted(command, output, tmp_path, 1)) == tuple(expected)
 
 
-@pytest.mark.parametrize(
-    ("command", "file", "failed", "one"),
-    [
-        ("cargo nextest run", "nextest.txt", "prices::discounts too_much", "prices tests::nothing"),
-        ("swift test", "swift.txt", "PricesTests.testHalf", "PricesTests.testTotal"),
-        ("deno test", "deno.txt", "prices_test.ts > half", "prices_test.ts > total of nothing"),
-        ("bun test", "bun.txt", "prices.test.ts > half", "prices.test.ts > total > of several"),
-        ("bazel test //...", "bazel.txt", "//names:names_test", "//:prices_test"),
-        ("zig build test", "zig.txt", "prices.test.half", "prices.test.nothing"),
-        ("ava", "ava.txt", "of ten", "of nothing (2)"),
-        ("ava", "ava.txt", "test/broken.js", "of several"),
-        ("ava --tap", "ava-tap.txt", "throws", "of nothing (2)"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "failing"))
 def test_names_come_from_the_output_where_it_has_them_all(command, file, failed, one, tmp_path):
     told = counted(command, (OUTPUTS / file).read_text("utf-8"), tmp_path, 1)
     assert told.tests[failed] is FAILED
     assert told.tests[one] is PASSED
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "exit_code"),
-    [
-        ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nOK\n", 0),
-        ("python -m unittest", "\n----\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n", 5),
-        (
-            "node --test",
-            "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n",
-            0,
-        ),
-        (
-            "node --test",
-            "\u2139 tests 0\n\u2139 suites 0\n\u2139 pass 0\n\u2139 fail 0\n\u2139 cancelled 0\n\u2139 skipped 0\n\u2139 todo 0\n",
-            0,
-        ),
-        ("go test ./...", "?   \texample.com/a\t[no test files]\n?   \texample.com/b\t[no test files]\n", 0),
-        (
-            "go test ./...",
-            "testing: warning: no tests to run\nPASS\nok  \texample.com/a\t0.002s [no tests to run]\n",
-            0,
-        ),
-        ("pytest", "collected 0 items\n\n==== no tests ran in 0.01s ====\n", 5),
-        (
-            "pytest -k nothing",
-            "collected 3 items / 3 deselected / 0 selected\n\n==== 3 deselected in 0.01s ====\n",
-            5,
-        ),
-        (
-            "cargo test",
-            "     Running unittests src/lib.rs (target/debug/deps/a-1)\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
-            0,
-        ),
-        ("rspec", "No examples found.\n\nFinished in 0.0002 seconds\n0 examples, 0 failures\n", 0),
-        ("prove -r t", "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS\n", 0),
-        ("bats test", "1..0\n", 0),
-        ("phpunit", "PHPUnit 9.6\n\nNo tests executed!\n", 0),
-        ("jest", "No tests found, exiting with code 1\n", 1),
-        ("vitest run", "\nNo test files found, exiting with code 1\n", 1),
-        ("mocha", 'Error: No test files found: "test"\n', 1),
-        ("ava", "\n  \u2718 Couldn\u2019t find any files to test\n\n", 1),
-        ("ava --tap", "TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n\n", 1),
-        ("ctest --test-dir build", "Test project /w/build\nNo tests were found!!!\n", 0),
-        ("mix test", "There are no tests to run\n", 0),
-        ("./ci", "Ran 0 tests\n", 0),
-        ("./ci", "# tests 0\n", 0),
-        ("./ci", "0 examples, 0 failures\n", 0),
-        (
-            "ruby -Itest -e 'require \"test_helper\"'",
-            "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n",
-            0,
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "uncounted"))
 def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exit_code, tmp_path):
     told = counted(command, output, tmp_path, exit_code)
     assert told.says_none
@@ -134,44 +50,21 @@ def test_a_command_that_says_that_it_ran_no_test_is_told_so(command, output, exi
 @pytest.mark.parametrize(
     "command", ["pytest", "go test ./...", "npm test", "./gradlew test", "./run", "rspec", "make check"]
 )
-@pytest.mark.parametrize(
-    "output",
-    [
-        "",
-        "BUILD SUCCESSFUL in 1s\n",
-        "ok  \texample.com/a\t0.1s\n",
-        "All good, 3 files changed\n",
-        "Found 3 errors.\n",
-        "errors: 2\nwarnings: 1\n",
-    ],
-)
+@pytest.mark.parametrize("output", table(__file__, "unreadable"))
 def test_what_cannot_be_read_is_unknown_and_never_none(command, output, tmp_path):
     told = counted(command, output, tmp_path)
     assert told == UNCOUNTED
     assert told.ran is None
 
 
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("Suites: 3 total\n12 specs, 2 failures, 1 pending spec\n", (9, 2, 1)),
-        ("# TOTAL: 5\n# PASS:  3\n# SKIP:  1\n# XFAIL: 0\n# FAIL:  1\n# XPASS: 0\n# ERROR: 0\n", (3, 1, 1)),
-        ("Tests run: 7, Failures: 1, Errors: 1, Skipped: 2\n", (3, 2, 2)),
-        ("All 14 tests passed.\n", (14, 0, None)),
-        ("12 of 14 tests passed\n", (12, 2, None)),
-        ("TAP version 13\n1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP\n", (1, 1, 1)),
-        ("10 passed, 2 failed, 1 skipped\n", (10, 2, 1)),
-        ("[  PASSED  ] 8 tests.\n[  FAILED  ] 1 test, listed below:\n", (8, 1, None)),
-        ("Passed: 4\nFailed: 0\n", (4, 0, None)),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "unknown_runner"))
 def test_an_unknown_runner_is_read_by_the_counts_beside_its_words(output, expected, tmp_path):
-    assert numbers(counted("./scripts/everything", output, tmp_path, 1)) == expected
+    assert numbers(counted("./scripts/everything", output, tmp_path, 1)) == tuple(expected)
 
 
 @given(st.text(alphabet=st.sampled_from("abcdefgh 0123456789:.,=()#-ok\n"), max_size=300))
 def test_text_without_words_of_tests_is_never_counted(text):
-    from orchestrator.project.runners.general import general_count
+    from orchestrator.project.runners.listings import general_count
 
     told = general_count(text)
     assert told.ran is None or "ok" in text or told.says_none

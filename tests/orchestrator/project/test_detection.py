@@ -6,12 +6,12 @@ import re
 import subprocess
 
 import pytest
+from language.tables import table
 
-from orchestrator.project.detection.detect import detect
+from orchestrator.project.detection import detect
 
 UNITTEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        assert {ok}\n"
 PYTEST = "import pytest\n\n\ndef test_it():\n    assert True\n"
-LINTS = "check:\n\truff check .\n\tmypy src\n"
 PLAIN_CI = "on: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: {line}\n"
 
 
@@ -29,177 +29,9 @@ def shown(tmp_path):
     return look
 
 
-def npm(test=None, **more):
-    return json.dumps({"scripts": {"test": test} if test else {}, **more})
-
-
 def ci(line, **more):
     return {".github/workflows/ci.yml": PLAIN_CI.format(line=line), **more}
 
-
-OWN = {
-    "a check that lints, and tests below it": (
-        {"Makefile": LINTS + "test:\n\tpytest\n", "test_a.py": PYTEST},
-        ["(make check)", "make test"],
-    ),
-    "a check that lints, and no target for the tests": (
-        {"Makefile": LINTS, "test_a.py": PYTEST},
-        ["(make check)", "python3 -m pytest"],
-    ),
-    "a check that lints by other targets": (
-        {"Makefile": "check: lint\nlint:\n\teslint .\n"},
-        ["(make check)"],
-    ),
-    "a check that lints by a script of the project": (
-        {"Makefile": "check:\n\t./tools/lint.py\n", "tools/lint.py": "x", "test_a.py": PYTEST},
-        ["(make check)", "python3 -m pytest"],
-    ),
-    "a check that lints by a script that is not known": (
-        {"Makefile": "check:\n\tpoetry run lint\n\tmytool format --check\n", "test_a.py": PYTEST},
-        ["(make check)", "python3 -m pytest"],
-    ),
-    "a check that lints with a toolchain": (
-        {"Makefile": "check:\n\tcargo +nightly fmt --check\n", "Cargo.toml": ""},
-        ["(make check)", "cargo test"],
-    ),
-    "a check that lints in a container": (
-        {"Makefile": "check:\n\tdocker run x ruff .\n", "test_a.py": PYTEST},
-        ["(make check)", "python3 -m pytest"],
-    ),
-    "a check that has the tests made first": ({"Makefile": "check: lint test\nlint:\n\truff .\ntest:\n\tx\n"}, ["make check"]),
-    "a check that calls make for them": ({"Makefile": "check:\n\t@$(MAKE) --quiet test\ntest:\n\tx\n"}, ["make check"]),
-    "tests that check first": ({"Makefile": LINTS + "test: check\n\tpytest\n"}, ["make test"]),
-    "another name": ({"Makefile": "unittest:\n\tpython -m unittest\n"}, ["make unittest"]),
-    "a variable": ({"Makefile": "PY ?= python\ncheck:\n\t$(PY) -m pytest\n", "test_a.py": PYTEST}, ["make check"]),
-    "an included file": (
-        {"Makefile": "include mk/a.mk\n", "mk/a.mk": "test:\n\tgo test ./...\n", "go.mod": "module x"},
-        ["make test"],
-    ),
-    "GNUmakefile wins": ({"Makefile": "check:\n\tx\n", "GNUmakefile": "test:\n\tx\n"}, ["make test"]),
-    "continued lines": ({"Makefile": "check: a \\\n  test\ntest:\n\tpytest\na:\n\tx\n"}, ["make check"]),
-    "variables without end": ({"Makefile": "A = $(B)$(B)\nB = $(A)$(A)\ntest:\n\t$(A)\n"}, ["make test"]),
-    "just": ({"justfile": "test *args: build\n    cargo test {{args}}\nbuild:\n    x\n", "Cargo.toml": "x"}, ["just test"]),
-    "just with an argument that has to be given": ({"justfile": "test name:\n    x {{name}}\n"}, []),
-    "task": (
-        {"Taskfile.yml": "tasks:\n  check:\n    cmds: [{task: test}, golangci-lint run]\n  test: go test ./...\n", "go.mod": "x"},
-        ["task check"],
-    ),
-    "npm that calls make": ({"package.json": npm("make test"), "Makefile": "test:\n\tjest\n"}, ["npm test"]),
-    "make that calls npm": ({"package.json": npm("jest"), "Makefile": "test:\n\tnpm test\n"}, ["make test"]),
-    "make and npm for the same runner": ({"package.json": npm("jest"), "Makefile": "test:\n\tnpx jest\n"}, ["make test"]),
-    "make and npm for two languages": (
-        {"package.json": npm("jest"), "Makefile": "test:\n\tpytest\n", "test_a.py": PYTEST},
-        ["make test", "npm test"],
-    ),
-    "runners that are called in unusual ways stand for their own tests": (
-        {
-            "Makefile": "test:\n\t$(PY) -m pytest\n\tfind . | xargs pytest\n\txcodebuild -scheme X test\n",
-            "go.mod": "", "test_a.py": PYTEST,
-        },
-        ["make test", "go test ./..."],
-    ),
-    "a runner that is known by name alone stands for the tests of its family": (
-        {"Makefile": "test:\n\ttrial pkg\n\tginkgo -r\n\tsbt 'testOnly x'\n", "go.mod": "", "build.sbt": "", "test_a.py": PYTEST},
-        ["make test"],
-    ),
-    "make in a container stands for nothing": (
-        {"Makefile": "test:\n\tdocker compose run app pytest\n", "test_a.py": PYTEST},
-        ["make test", "python3 -m pytest"],
-    ),
-}  # fmt: skip
-
-JAVASCRIPT = {
-    "pnpm by its lock": ({"package.json": npm("vitest run"), "pnpm-lock.yaml": ""}, ["pnpm test"]),
-    "yarn by its lock": ({"package.json": npm("jest"), "yarn.lock": ""}, ["yarn test"]),
-    "bun by its lock": ({"package.json": npm("x"), "bun.lock": ""}, ["bun run test"]),
-    "the manifest wins": ({"package.json": npm("x", packageManager="pnpm@9.1.0"), "yarn.lock": ""}, ["pnpm test"]),
-    "one that would watch": ({"package.json": npm("react-scripts test")}, ["CI=true npm test"]),
-    "no test specified": ({"package.json": npm('echo "Error: no test specified" && exit 1')}, []),
-    "workspaces": (
-        {"package.json": npm(workspaces=["packages/*"]), "packages/a/package.json": npm("jest")},
-        ["npm test --workspaces --if-present"],
-    ),
-    "workspaces of pnpm": (
-        {"package.json": npm(), "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages: [libs/*]\n", "libs/a/package.json": npm("jest")},
-        ["pnpm --recursive --if-present test"],
-    ),
-    "deno": ({"deno.jsonc": '{"tasks": {"test": "deno test -A"} /* so */ } // end'}, ["deno task test"]),
-    "deno without a task": ({"deno.json": "{}", "a_test.ts": ""}, ["deno test"]),
-}  # fmt: skip
-
-LANGUAGES = {
-    "python in packages": ({"pkg/__init__.py": "", "pkg/tests/test_a.py": PYTEST}, ["python3 -m pytest"]),
-    "a module that is only named so": ({"pkg/test_helpers.py": "def help(): ...\n"}, []),
-    "django": ({"manage.py": "import django", "app/tests.py": "class T: ..."}, ["python3 manage.py test"]),
-    "tox alone": ({"tox.ini": "[testenv]\ncommands = x\n"}, ["tox"]),
-    "tox beside tests": ({"tox.ini": "[testenv]\n", "tests/test_a.py": PYTEST}, ["python3 -m pytest"]),
-    "nox": ({"noxfile.py": "@nox.session\ndef t(session): ...\n"}, ["nox"]),
-    "maven": ({"pom.xml": ""}, ["mvn -q test"]),
-    "maven's wrapper": ({"pom.xml": "", "mvnw": ""}, ["sh mvnw -q test"]),
-    "gradle": ({"build.gradle.kts": ""}, ["gradle test"]),
-    "sbt": ({"build.sbt": ""}, ["sbt test"]),
-    "leiningen": ({"project.clj": ""}, ["lein test"]),
-    "dotnet": ({"a.sln": "", "src/b.csproj": ""}, ["dotnet test"]),
-    "dotnet without a solution": ({"tests/A.Tests/A.Tests.csproj": ""}, ["dotnet test tests/A.Tests/A.Tests.csproj"]),
-    "rspec": ({".rspec": "", "Gemfile": "", "spec/a_spec.rb": ""}, ["bundle exec rspec"]),
-    "rake": ({"Rakefile": "Rake::TestTask.new", "test/a_test.rb": ""}, ["rake test"]),
-    "rails": ({"bin/rails": "", "test/a_test.rb": ""}, ["bin/rails test"]),
-    "phpunit": ({"phpunit.xml.dist": ""}, ["phpunit"]),
-    "phpunit by composer": ({"phpunit.xml.dist": "", "composer.json": "{}"}, ["vendor/bin/phpunit"]),
-    "pest": ({"phpunit.xml": "", "tests/Pest.php": ""}, ["vendor/bin/pest"]),
-    "composer's script": ({"composer.json": '{"scripts": {"test": ["phpunit"]}}', "phpunit.xml": ""}, ["composer test"]),
-    "mix": ({"mix.exs": ""}, ["mix test"]),
-    "swift": ({"Package.swift": ""}, ["swift test"]),
-    "bazel": ({"MODULE.bazel": ""}, ["bazel test //..."]),
-    "perl": ({"t/a.t": ""}, ["prove -lr t"]),
-    "bats": ({"test/a.bats": "", "x y/b.bats": ""}, ["bats test 'x y'"]),
-    "stack": ({"stack.yaml": "", "a.cabal": ""}, ["stack test"]),
-    "cabal": ({"a.cabal": ""}, ["cabal test all"]),
-    "zig": ({"build.zig": 'b.step("test", "x")'}, ["zig build test"]),
-    "dart": ({"pubspec.yaml": "name: x", "test/a_test.dart": ""}, ["dart test"]),
-    "flutter": ({"pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n", "test/a_test.dart": ""}, ["flutter test"]),
-    "cmake without tests": ({"CMakeLists.txt": "# enable_testing()\nproject(x)\n"}, []),
-    "cmake in a folder that git ignores": (
-        {"CMakeLists.txt": "enable_testing()\n", ".gitignore": "/build/\n"},
-        ["cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure"],
-    ),
-    "two languages": ({"Cargo.toml": "", "go.mod": ""}, ["cargo test", "go test ./..."]),
-    "only in what is not the project's own": ({"node_modules/a/package.json": npm("x"), "vendor/b/go.mod": "", ".venv/c/test_a.py": PYTEST}, []),
-}  # fmt: skip
-
-PARTS = {
-    "two parts": (
-        {"backend/pyproject.toml": "", "backend/tests/test_a.py": PYTEST, "frontend/package.json": npm("vitest"), "frontend/yarn.lock": ""},
-        ["cd backend && python3 -m pytest", "cd frontend && yarn test"],
-    ),
-    "a name with a space": ({"my app/package.json": npm("jest")}, ["cd 'my app' && npm test"]),
-    "two folders deep, and no deeper": (
-        {"a/b/package.json": npm("jest"), "a/b/c/d/package.json": npm("x"), "e/f/g/package.json": npm("x")},
-        ["cd a/b && npm test"],
-    ),
-    "the root comes first": ({"package.json": npm("jest"), "api/go.mod": ""}, ["npm test"]),
-    "a root that only lints": ({"Makefile": LINTS, "api/go.mod": ""}, ["(make check)", "cd api && go test ./..."]),
-}  # fmt: skip
-
-WORKFLOWS = {
-    "a runner": (ci("pytest -q"), ["pytest -q"]),
-    "by the interpreter": (ci("python -m pytest tests"), ["python3 -m pytest tests"]),
-    "two, joined": (ci("pytest && npx jest"), ["pytest && npx jest"]),
-    "what else calls the same runner comes first": (ci("pytest -x", **{"test_a.py": PYTEST}), ["python3 -m pytest"]),
-    "a script of the package": (
-        ci("npm run test:unit", **{"package.json": json.dumps({"scripts": {"test:unit": "vitest run"}})}),
-        ["npm run test:unit"],
-    ),
-    "lines beside others": (
-        {".github/workflows/a.yaml": PLAIN_CI.format(line="|\n          pip install .\n          pytest -q\n          curl x | sh")},
-        ["pytest -q"],
-    ),
-    "in a folder": (
-        {".github/workflows/a.yml": PLAIN_CI.format(line="pytest\n        working-directory: api"), "api/x.py": ""},
-        ["cd api && pytest"],
-    ),
-    "gitlab": ({".gitlab-ci.yml": "test:\n  script: [pytest -q, ./deploy.sh]\n"}, ["pytest -q"]),
-}  # fmt: skip
 
 NEVER_RUN = {
     "a pipe": ci("pytest | tail"),
@@ -246,9 +78,9 @@ NEVER_RUN = {
 @pytest.mark.parametrize(
     ("files", "commands"),
     [
-        pytest.param(*case, id=name)
-        for cases in (OWN, JAVASCRIPT, LANGUAGES, PARTS, WORKFLOWS)
-        for name, case in cases.items()
+        pytest.param(*case.values(), id=name)
+        for cases in ("own", "javascript", "languages", "parts", "workflows")
+        for name, case in table(__file__, cases).items()
     ],
 )
 def test_a_repository_shows_its_commands(shown, files, commands):

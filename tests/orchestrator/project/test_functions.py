@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.project.functions.changes import changed_functions
 from orchestrator.project.functions.emptying import emptied, empty_value, types_with_a_default
-from orchestrator.project.functions.functions import read_source
+from orchestrator.project.functions.functions import changed_functions, read_source
 from orchestrator.project.functions.languages import language_of, languages
 from orchestrator.project.functions.statements import statements_of
 from tests.language.sampled import examples

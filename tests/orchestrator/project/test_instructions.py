@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from orchestrator.project.instructions import Texts, imports, instructions_at
+from orchestrator.project.agent_files import Texts, imports, instructions_at
 from state.journal.events import InstructionsRead
 
 Shell = Callable[..., str]

@@ -10,32 +10,15 @@ from itertools import product
 
 import pytest
 from language.sampled import sampled
+from language.tables import rows, table
 
 from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.project.readiness.steps import copy_kept, has_own_code, keep, spare_of, without_spare
 
-PROGRAMS = (
-    *(
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "uv",
-        "poetry",
-        "pdm",
-        "pipenv",
-        "bundle",
-        "composer",
-        "go",
-        "cargo",
-        "mix",
-    ),
-    *("dart", "flutter", "dotnet", "python3"),
-)
+PROGRAMS = table(__file__, "programs")
 NPM = "npm ci --no-audit --no-fund --prefer-offline"
-PIP = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check"
 DEPENDS = json.dumps({"dependencies": {"left-pad": "1"}})
 BUILD = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
 TESTS = "import thing\n\n\ndef test_it():\n    assert thing.WHO == 'worktree'\n"
@@ -73,72 +56,12 @@ def pyproject(**project):
     return BUILD + "[project]\n" + "\n".join(lines) + "\n"
 
 
-PLANS = {
-    "nothing": ({}, []),
-    "plain files of python": ({"a.py": "", "test_a.py": ""}, []),
-    "npm": ({"package.json": DEPENDS, "package-lock.json": ""}, [NPM]),
-    "a package without dependencies": ({"package.json": "{}", "package-lock.json": ""}, []),
-    "no package": ({"package.json": "[", "package-lock.json": ""}, []),
-    "pnpm": ({"package.json": DEPENDS, "pnpm-lock.yaml": ""}, ["pnpm install --frozen-lockfile --prefer-offline"]),
-    "yarn": ({"package.json": DEPENDS, "yarn.lock": ""}, ["yarn install --frozen-lockfile --prefer-offline"]),
-    "newer yarn": ({"package.json": DEPENDS, "yarn.lock": "__metadata:\n"}, ["yarn install --immutable"]),
-    "bun": ({"package.json": DEPENDS, "bun.lock": ""}, ["bun install --frozen-lockfile"]),
-    "workspaces are set up with their root": (
-        {"package.json": '{"workspaces": ["a"]}', "a/package.json": DEPENDS, "package-lock.json": ""},
-        [NPM],
-    ),
-    "uv": ({"uv.lock": "", "pyproject.toml": pyproject()}, ["uv sync --frozen"]),
-    "uv with what tests need": (
-        {"uv.lock": "", "pyproject.toml": pyproject() + '[project.optional-dependencies]\ntest = ["x"]\n'},
-        ["uv sync --frozen --extra test"],
-    ),
-    "poetry": (
-        {"poetry.lock": "", "pyproject.toml": "[tool.poetry]\n"},
-        ["env -u VIRTUAL_ENV POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction"],
-    ),
-    "a flat project that needs nothing": ({"pyproject.toml": pyproject(), "thing.py": ""}, []),
-    "src": ({"pyproject.toml": pyproject(), "src/thing.py": ""}, [f"{PIP} -e ."]),
-    "dependencies": ({"pyproject.toml": pyproject(dependencies=["x>1"]), "thing.py": ""}, [f"{PIP} -e ."]),
-    "an extra for tests, and pytest": (
-        {
-            "pyproject.toml": pyproject() + '[project.optional-dependencies]\ntest = ["x"]\n',
-            "test_a.py": "import pytest\n",
-        },
-        [f"{PIP} -e '.[test]' pytest"],
-    ),
-    "a group for tests": (
-        {"pyproject.toml": pyproject() + '[dependency-groups]\ndev = ["y>=2", {include-group = "test"}]\ntest = ["x"]\n'},
-        [f"{PIP} -e . x 'y>=2'"],
-    ),
-    "requirements": (
-        {"requirements.txt": "x==1\n", "requirements-dev.txt": "-r requirements.txt\ny\n", "a.py": ""},
-        [f"{PIP} -r requirements.txt -r requirements-dev.txt"],
-    ),
-    "requirements that do not hold here": ({"requirements.txt": "x; sys_platform == 'win32'\n# y\n", "a.py": ""}, []),
-    "setup.cfg": (
-        {"setup.cfg": "[metadata]\nname = thing\n[options]\ninstall_requires =\n    x\n", "setup.py": ""},
-        [f"{PIP} -e ."],
-    ),
-    "ruby": ({"Gemfile.lock": ""}, ["bundle check || bundle install"]),
-    "php": ({"composer.lock": ""}, ["composer install --no-interaction --no-progress"]),
-    "go": ({"go.sum": "", "go.mod": ""}, ["go mod download"]),
-    "go with what it needs in the tree": ({"go.sum": "", "go.mod": "", "vendor/modules.txt": ""}, []),
-    "rust": ({"Cargo.lock": ""}, ["cargo fetch --locked"]),
-    "elixir": ({"mix.lock": ""}, ["mix deps.get"]),
-    "dart": ({"pubspec.lock": "", "pubspec.yaml": ""}, ["dart pub get"]),
-    "dotnet": ({"packages.lock.json": ""}, ["dotnet restore --locked-mode"]),
-    "parts": (
-        {"web/package.json": DEPENDS, "web/package-lock.json": "", "api/go.sum": ""},
-        ["cd api && go mod download", f"cd web && {NPM}"],
-    ),
-    "what is not the project's own": ({"node_modules/a/package.json": DEPENDS, "a/b/c/d/go.sum": ""}, []),
-    "manifests that cannot be read": ({"pyproject.toml": "[", "setup.cfg": "x", "package.json": "{"}, []),
-}  # fmt: skip
+PLANS = table(__file__, "plans")
 
 
 @pytest.mark.parametrize("what", PLANS)
 def test_lock_files_and_manifests_say_what_makes_a_worktree_ready(project, programs, what):
-    files, commands = PLANS[what]
+    files, commands = PLANS[what].values()
     write(project, files)
     plan = plan_of(project, environ={"PATH": f"{programs}:/bin"})
     assert [step.command for step in plan.steps] == commands
@@ -412,19 +335,7 @@ def test_a_plain_worktree_needs_no_variables(project, tmp_path):
 
 
 # A build backend without requirements, so that nothing has to be downloaded.
-BACKEND = """
-import os, zipfile
-
-def build_editable(folder, settings=None, metadata=None):
-    name = "thing-1-py3-none-any.whl"
-    info = {"METADATA": "Metadata-Version: 2.1\\nName: thing\\nVersion: 1\\n", "RECORD": "",
-            "WHEEL": "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
-    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
-        wheel.writestr("thing.pth", os.path.abspath("src"))
-        for file, text in info.items():
-            wheel.writestr("thing-1.dist-info/" + file, text)
-    return name
-"""
+BACKEND = table(__file__, "backend")
 
 
 @pytest.mark.late
@@ -445,27 +356,6 @@ def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_c
         assert (code, output.strip()) == (0, name)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('"resolved": "http://127.0.0.1:8000/x.tgz"', {"127.0.0.1"}),
-        ("--index-url http://user:word@localhost/simple", {"localhost"}),
-        ("x @ git+ssh://git@10.1.2.3/x.git", {"10.1.2.3"}),
-        ("x @ git@192.168.0.1:x.git", {"192.168.0.1"}),
-        (
-            "https://[::1]/x, https://[fe80::1%25eth0]/x, https://[::ffff:10.0.0.1]/x",
-            {"[::1]", "[fe80::1%25eth0]", "[::ffff:10.0.0.1]"},
-        ),
-        ("http://0x7f000001/ http://2130706433/ http://127.1/", {"0x7f000001", "2130706433", "127.1"}),
-        (
-            "http://169.254.169.254/latest http://registry/ http://nas.local.",
-            {"169.254.169.254", "registry", "nas.local."},
-        ),
-        (
-            "https://packages.example.org/x https://files.example.com/y git@code.example.org:a/b file:///x 8.8.8.8",
-            set(),
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "addresses"))
 def test_an_address_of_this_machine_or_its_network_is_found(text, found):
-    assert private_addresses(text) == found
+    assert private_addresses(text) == set(found)

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from language.tables import rows, table
 
-from orchestrator.project.build_files.test_parts import with_base_parts
+from orchestrator.project.build_files.manifests import with_base_parts
 from orchestrator.project.runners.suite import suite_of
 
 
@@ -13,84 +14,12 @@ def told(command, folder):
     return [row.name for row in suite.runners], suite.runs_tests
 
 
-@pytest.mark.parametrize(
-    ("command", "runners", "runs_tests"),
-    [
-        ("python -m pytest -q tests", ["pytest"], True),
-        ("python3 -W error -m pytest", ["pytest"], True),
-        ("uv run --frozen pytest", ["pytest"], True),
-        ("poetry run python -m unittest discover", ["unittest"], True),
-        ("coverage run -m pytest && coverage report", ["pytest"], True),
-        ("pytest --collect-only", [], False),
-        ("npx --no-install jest --ci", ["jest"], True),
-        ("npx cross-env NODE_ENV=test mocha", ["mocha"], True),
-        ("NODE_OPTIONS=--experimental-vm-modules npx jest", ["jest"], True),
-        ("node --experimental-vm-modules node_modules/jest/bin/jest.js", ["jest"], True),
-        ("c8 mocha", ["mocha"], True),
-        ("xo && ava --serial && tsd", ["ava"], True),
-        ("node --test --import tsx 'test/**/*.test.ts'", ["node"], True),
-        ("cargo +nightly test --workspace --all-features", ["cargo"], True),
-        ("cargo nextest run", ["nextest"], True),
-        ("cargo clippy -- -D warnings && cargo fmt --check", [], False),
-        ("cargo test --no-run", [], False),
-        ("cd sub && go test ./...", ["go"], True),
-        ("go vet ./...", [], False),
-        ("./mvnw -B -q clean verify", ["maven"], True),
-        ("mvn -DskipTests package", [], False),
-        ("./gradlew :app:test --info", ["gradle"], True),
-        ("sbt 'testOnly *Spec'", [], None),
-        ("bundle exec rspec spec/models", ["rspec"], True),
-        ("bin/rails test", ["minitest"], True),
-        ("vendor/bin/phpunit --testdox", ["phpunit"], True),
-        ("php artisan test", ["phpunit"], True),
-        ("cmake --build build && cmake --build build --target test", ["ctest"], True),
-        ("meson compile -C build && ninja -C build test", ["meson"], True),
-        ("deno test -A", ["deno"], True),
-        ("bun test", ["bun test"], True),
-        ("dotnet test --no-build", ["dotnet"], True),
-        ("swift test", ["swift"], True),
-        ("flutter test && dart test", ["flutter", "dart"], True),
-        ("python manage.py test app", ["django"], True),
-        ("zig build test", ["zig"], True),
-        ("stack test && cabal test", ["stack", "cabal"], True),
-        ("ruff check . && mypy . && eslint . && tsc --noEmit", [], False),
-        ("true", [], False),
-        ("grep -rn TODO src || true", [], False),
-        ("bash -c 'pytest -q'", ["pytest"], True),
-        ("docker compose run app pytest", [], None),
-        ("some-tool check", [], None),
-        ("ruff check && some-tool", [], None),
-        ("", [], None),
-        ("pytest tests | tail -5", ["pytest"], True),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "runners"))
 def test_a_command_line_is_recognised(command, runners, runs_tests, tmp_path):
     assert told(command, tmp_path) == (runners, runs_tests)
 
 
-MAKEFILE = """
-PYTHON ?= python3
-RUN := $(PYTHON) -m
-SOURCES = $(wildcard *.py)
-.PHONY: all check lint test
-
-all: check
-
-check: lint types
-
-lint:
-\t@ruff check $(SOURCES)
-types:
-\t-mypy .
-test: lint ; $(RUN) pytest tests
-deep:
-\t$(MAKE) -C inner test
-\t@echo done
-ci: check
-\tset -e; \\
-\tcd inner && \\
-\t./run.sh
-"""
+MAKEFILE = table(__file__, "makefile")
 
 
 def test_a_makefile_is_followed_through_prerequisites_variables_and_other_makefiles(tmp_path):
@@ -203,46 +132,7 @@ def test_test_files_are_known_by_their_names_and_by_their_text_where_names_say_l
     assert suite.test_files(paths) == ["tests/test_a.py", "tests/checks.py", "src/a_test.py"]
 
 
-@pytest.mark.parametrize(
-    ("command", "deciding", "not_deciding", "manifests"),
-    [
-        (
-            "pytest",
-            [
-                "conftest.py",
-                "a/conftest.py",
-                "pytest.ini",
-                "pyproject.toml",
-                "pytest.py",
-                "_pytest/__init__.py",
-                "sitecustomize.py",
-            ],
-            ["src/pytest_like.py", "tests/test_a.py", "README.md"],
-            ["pyproject.toml"],
-        ),
-        (
-            "python -m unittest",
-            ["unittest.py", "unittest/__init__.py", "sitecustomize.py"],
-            ["tests/unittest_of_a.py", "app.py"],
-            [],
-        ),
-        (
-            "npm test",
-            ["package.json", "node_modules/.bin/node", ".npmrc"],
-            ["src/index.js", "test/a.test.js"],
-            ["package.json"],
-        ),
-        (
-            "cargo test",
-            ["Cargo.toml", "crates/a/Cargo.toml", ".cargo/config.toml", "build.rs"],
-            ["src/lib.rs"],
-            ["Cargo.toml", "crates/a/Cargo.toml"],
-        ),
-        ("make test", ["Makefile", "conftest.py"], ["prices.py"], []),
-        ("go test ./...", ["go.mod", "go.sum"], ["a.go", "a_test.go"], ["go.mod", "go.sum"]),
-        ("./scripts/check.sh", ["scripts/check.sh", "conftest.py"], ["scripts/other.sh"], []),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "deciding"))
 def test_what_decides_how_tests_run_is_told_from_what_they_test(
     command, deciding, not_deciding, manifests, tmp_path
 ):
@@ -255,71 +145,19 @@ def test_what_decides_how_tests_run_is_told_from_what_they_test(
     assert suite.manifests([*deciding, *not_deciding]) == manifests
 
 
-PYTEST_OPTIONS = '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n'
-
-
-@pytest.mark.parametrize(
-    ("path", "base", "now", "merged"),
-    [
-        ("package.json", '{"scripts": {"test": "a"}}', '{"scripts": {"test": "a || true"}}', {"test": "a"}),
-        (
-            "package.json",
-            '{"scripts": {"test": "a"}}',
-            '{"scripts": {"test": "a", "pretest": "b"}}',
-            {"test": "a"},
-        ),
-        (
-            "package.json",
-            '{"scripts": {"test": "a"}}',
-            '{"scripts": {"test": "b", "clean": "c"}}',
-            {"clean": "c", "test": "a"},
-        ),
-        ("package.json", "{}", '{"jest": {"testMatch": []}}', {}),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "merged"))
 def test_scripts_and_settings_of_tests_are_the_bases(path, base, now, merged):
     told = json.loads(with_base_parts(path, base, now))
     assert told == {"scripts": merged}
 
 
-@pytest.mark.parametrize(
-    ("path", "base", "now", "merged"),
-    [
-        ("pyproject.toml", PYTEST_OPTIONS, PYTEST_OPTIONS.replace("-q", "-k add"), PYTEST_OPTIONS),
-        ("pyproject.toml", '[project]\nname = "a"\n', PYTEST_OPTIONS, '[project]\nname = "a"\n'),
-        ("pyproject.toml", "", '[project.entry-points."pytest11"]\nquiet = "quiet"\n', ""),
-        ("setup.cfg", "", "[tool:pytest]\naddopts = -k add\n", ""),
-        ("tox.ini", "[testenv]\ncommands = a\n", "[testenv]\ncommands = b\n", "[testenv]\ncommands = a\n"),
-        (
-            "Cargo.toml",
-            '[package]\nname = "a"\n',
-            '[package]\nname = "a"\nautotests = false\n',
-            '[package]\nname = "a"\n',
-        ),
-        (
-            "Cargo.toml",
-            '[package]\nname = "a"\n',
-            '[package]\nname = "a"\n[lib]\ntest = false\n',
-            '[package]\nname = "a"\n',
-        ),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "merged_options"))
 def test_sections_that_decide_how_tests_are_run_are_the_bases(path, base, now, merged):
     told = with_base_parts(path, base, now)
     assert [line for line in told.splitlines() if line] == [line for line in merged.splitlines() if line]
 
 
-@pytest.mark.parametrize(
-    ("path", "now"),
-    [
-        ("package.json", '{"name": "a", "dependencies": {"b": "1"}}'),
-        ("package.json", "{"),
-        ("package.json", "[]"),
-        ("pyproject.toml", '[project]\ndependencies = ["b"]\n\n[tool.poetry.dependencies]\nb = "1"\n'),
-        ("Cargo.toml", '[package]\nname = "a"\n\n[dependencies]\nb = "1"\n'),
-        ("pom.xml", "<project/>"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "unmerged"))
 def test_what_a_manifest_says_of_the_product_stays_as_it_is(path, now):
     assert with_base_parts(path, "", now) == now
 

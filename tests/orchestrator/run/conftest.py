@@ -45,7 +45,10 @@ def claude(request: pytest.FixtureRequest) -> OpenTransport | None:
 def rehearse(
     repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: OpenTransport | None
 ) -> Rehearse:
-    """Run callers of a scenario in the repository, in this process, and say what became of it."""
+    """Run callers of a scenario in the repository, in this process, and say what became of it.
+
+    It has to end complete, or as `ends` says. None: the test looks itself.
+    """
 
     def run(
         callers: Mapping[str, Sequence[Mapping[str, Any]]],
@@ -61,6 +64,7 @@ def rehearse(
         open_journal: OpenJournal = Journal,
         transport: OpenTransport | None = claude,
         person: Person | None = None,
+        ends: Outcome | None = Outcome.COMPLETE,
         **asked: Any,
     ) -> Done:
         config = user_file()
@@ -86,7 +90,7 @@ def rehearse(
         )
         outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
-        return done(outcome, run_folder, capsys)
+        return done(outcome, run_folder, capsys, ends)
 
     return run
 
@@ -104,17 +108,26 @@ def words(repository: Path, shell: Callable[..., str]) -> Path:
 def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
-    def again(run: Done, open_journal: OpenJournal = Journal, **go_on: Any) -> Done:
+    def again(
+        run: Done,
+        open_journal: OpenJournal = Journal,
+        ends: Outcome | None = Outcome.COMPLETE,
+        **go_on: Any,
+    ) -> Done:
         surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=claude)
         outcome = run_again(run.folder, surroundings, GoOn(**go_on))
-        return done(outcome, run.folder, capsys)
+        return done(outcome, run.folder, capsys, ends)
 
     return again
 
 
-def done(outcome: Outcome, folder: Path, capsys: pytest.CaptureFixture[str]) -> Done:
+def done(
+    outcome: Outcome, folder: Path, capsys: pytest.CaptureFixture[str], ends: Outcome | None = None
+) -> Done:
     with JournalReader(folder) as journal:
-        return Done(outcome, folder, journal.read(), capsys.readouterr().out)
+        left = Done(outcome, folder, journal.read(), capsys.readouterr().out)
+    assert ends is None or left.outcome is ends, left.output
+    return left
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import anyio
 import pytest
+from language.tables import rows, table
 
-from orchestrator.git.changes import sizes
+from orchestrator.git.trees import sizes
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reporting import prepare
+from orchestrator.project.runners.reports import prepare
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
@@ -29,27 +30,7 @@ from state.records.reviews import Evidence, EvidenceKind
 from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
 
-TESTS = """import pytest
-
-
-def test_shown():
-    assert 1 + 1 == 2
-
-
-def test_wrong():
-    assert 1 + 1 == 3
-
-
-@pytest.mark.skip(reason="later")
-def test_later():
-    assert False
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_each(number):
-    if number == 2:
-        pytest.skip("not today")
-"""
+TESTS = table(__file__, "tests")
 FILES = {
     "shop.py": "def discount():\n    return 5\n\n",
     "docs/guide.md": "# Guide\n\nThe discount is 5 percent.\n",
@@ -122,65 +103,12 @@ def check(tree, kind, ref):
     return anyio.run(checked, tree, Evidence(kind=EvidenceKind(kind), ref=ref))
 
 
-@pytest.mark.parametrize(
-    ("kind", "ref", "holds", "general", "why"),
-    [
-        ("test", "tests/test_shop.py::test_shown", True, False, f"it passed in `{PYTEST}`"),
-        ("test", "test_shown", True, False, f"it passed in `{PYTEST}`"),
-        ("test", "{folder}/tests/test_shop.py::test_shown", True, False, f"it passed in `{PYTEST}`"),
-        (
-            "test",
-            "tests/test_shop.py::test_each",
-            True,
-            False,
-            f"it passed in `{PYTEST}`, 1 more were skipped",
-        ),
-        (
-            "test",
-            "tests/test_shop.py::test_each[2]",
-            False,
-            False,
-            f"it was skipped in `{PYTEST}`, so it shows nothing",
-        ),
-        (
-            "test",
-            "tests/test_shop.py::test_later",
-            False,
-            False,
-            f"it was skipped in `{PYTEST}`, so it shows nothing",
-        ),
-        ("test", "tests/test_shop.py::test_wrong", False, False, "tests/test_shop.py::test_wrong failed in"),
-        (
-            "test",
-            "tests/test_shop.py::test_ghost",
-            False,
-            False,
-            "tests/test_shop.py does not hold test_ghost",
-        ),
-        ("test", "tests/test_shop.py", False, True, "tests/test_shop.py::test_wrong failed in"),
-        ("command", PYTEST, False, True, "it failed with exit code 1"),
-        ("command", f"`{SCRIPT}`", True, False, "it passed on this tree"),
-        ("command", f"  {LINTER} ", True, True, "it passed on this tree, as a whole"),
-        ("command", FAILING, False, True, "it failed with exit code 2"),
-        ("command", "pytest tests/test_shop.py", None, False, "it is no command that sq ran on this tree"),
-        ("line", "docs/guide.md:3", True, False, "it reads: The discount is 5 percent."),
-        ("line", "{folder}/docs/guide.md:1-3", True, False, "it reads: # Guide The discount is 5 percent."),
-        ("line", "docs/guide.md#L3", True, False, "it reads: The discount is 5 percent."),
-        ("line", "docs/guide.md", None, False, "the file is there, but no line of it is named"),
-        ("line", "docs/guide.md:2", False, False, "docs/guide.md has 4 lines, and there are no words"),
-        ("line", "docs/guide.md:40", False, False, "docs/guide.md has 4 lines, and there are no words"),
-        ("line", "docs/guide.md:3-1", False, False, "docs/guide.md has 4 lines, and there are no words"),
-        ("line", "docs/none.md:1", False, False, "the tree holds no file docs/none.md"),
-        ("line", "docs", False, False, "the tree holds no file docs"),
-        ("line", "../shop.py:1", False, False, "the tree holds no file ../shop.py"),
-        ("line", "/etc/passwd:1", False, False, "the tree holds no file /etc/passwd"),
-        ("line", "--help:1", False, False, "the tree holds no file --help"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "references"))
 def test_each_piece_of_evidence_is_looked_for_by_sq_itself(tree, kind, ref, holds, general, why):
-    found = check(on(tree), kind, ref.replace("{folder}", str(tree[0])))
+    ref = ref.replace("{folder}", str(tree[0])).replace("{pytest}", PYTEST)
+    found = check(on(tree), kind, ref)
     assert (found.holds, found.general) == (holds, general)
-    assert found.why.startswith(why)
+    assert found.why.startswith(why.replace("{pytest}", PYTEST))
 
 
 def test_a_file_that_git_does_not_have_in_the_tree_is_no_evidence(tree):
@@ -213,19 +141,7 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_beh
     assert proof_of(CriterionKind.CONSTRAINT, [new]) is None
 
 
-@pytest.mark.parametrize(
-    ("ref", "holds", "why"),
-    [
-        (
-            "tests/test_shop.py::test_shown",
-            None,
-            "holds it, `make test` passed, and sq read no names of tests in its output",
-        ),
-        ("tests/test_shop.py::test_ghost", False, "tests/test_shop.py does not hold test_ghost"),
-        ("tests/test_none.py::test_shown", False, "the tree holds no file tests/test_none.py"),
-        ("test_shown", None, "sq read no names of tests in the output of `make test`"),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "documents"))
 def test_of_a_runner_that_names_no_tests_nothing_is_proven(tree, ref, holds, why):
     found = check(on(tree, ran(MAKE, counted=TestCount(passed=3))), "test", ref)
     assert found.holds is holds

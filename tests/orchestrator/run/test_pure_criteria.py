@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows, table
 
 from agents.roles.planner import read_plan
 from agents.roles.reviewer import parse_review_output
@@ -11,42 +12,12 @@ from orchestrator.run.review.checked import Named, named_by
 from state.records.plan import Criterion, CriterionKind, Plan
 from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
 
-SPEC = """# Shop
-
-- Invoices **show** the `discount` in
-  percent, rounded half-even.
-- A [guide](https://example.org/guide) explains it.
-- 割引を請求書に表示する。
-
-## Limits
-
-- Invoices show the discount.
-- No more than 3 requests per second.
-"""
+SPEC = table(__file__, "spec")
 
 
-@pytest.mark.parametrize(
-    ("quote", "near", "lines"),
-    [
-        ("A guide explains it", UNPLACED, (5, 5)),  # without the target of the link
-        ("invoices SHOW the discount in percent, rounded half-even", UNPLACED, (3, 4)),
-        ("> Invoices show\n> the discount", UNPLACED, (3, 3)),  # the first of two places
-        ("Invoices show the discount", (10, 10), (10, 10)),  # the one that is nearest
-        ("Invoices show the discount", (7, 7), (10, 10)),
-        ("Invoices must show the discount in percent, rounded half even.", UNPLACED, (3, 4)),  # nearly
-        ("There are no more than 3 requests per second", UNPLACED, (11, 11)),
-        ("割引を請求書に表示", UNPLACED, (6, 6)),
-        ("percent", UNPLACED, (4, 4)),
-        ("invoices", UNPLACED, UNPLACED),  # one word in two places
-        ("invoices", (9, 9), (10, 10)),
-        ("Invoices hide the tax in euros, rounded up", UNPLACED, UNPLACED),
-        ("the discount must hide", UNPLACED, UNPLACED),  # too short to differ
-        ("", UNPLACED, UNPLACED),
-        ("***", UNPLACED, UNPLACED),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "quotes"))
 def test_a_quote_is_found_by_its_words_or_not_at_all(quote, near, lines):
-    assert place_of(SPEC, quote, near=near) == lines
+    assert place_of(SPEC, quote, near=tuple(near)) == tuple(lines)
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
@@ -92,50 +63,12 @@ def test_the_planners_lines_are_a_hint_that_may_be_missing():
     assert [one.kind for one in criteria][:2] == [CriterionKind.DOCUMENT, CriterionKind.BEHAVIOUR]
 
 
-NAMES = (
-    "tests/test_a.py::T::test_x",
-    "tests/test_a.py::test_p[1-a/b]",
-    "tests/test_a.py::test_p[2]",
-    "tests/test_b.py::test_x",
-    "tests/test_b.py::U::test_y",
-    "test_counter.CounterTest.test_up",
-    "src/cart.test.ts > cart > adds two numbers",
-    "example.com/shop/cart/TestAdd",
-    "example.com/shop/cart/TestAdd/of_two",
-    "com.acme.CartTest.adds()",
-    "cart::tests::it_adds",
-)
+NAMES = table(__file__, "names")
 
 
-@pytest.mark.parametrize(
-    ("ref", "names", "one"),
-    [
-        ("tests/test_a.py::T::test_x", NAMES[:1], True),
-        ("`T::test_x`", NAMES[:1], True),
-        ("test_b.py::test_y", NAMES[4:5], True),  # without its class
-        ("tests/test_a.py::test_p", NAMES[1:3], True),  # with all its parameters
-        ("tests/test_a.py::test_p[2]", NAMES[2:3], True),
-        ("tests/test_a.py::test_p[3]", (), False),
-        ("tests/test_a.py", NAMES[:3], False),
-        ("test_x", (NAMES[0], NAMES[3]), False),  # two tests have this name
-        ("tests/test_c.py::test_x", (), False),
-        ("tests/test_a.py::test_z", (), False),
-        ("test_up (test_counter.CounterTest)", NAMES[5:6], True),
-        ("test_counter.py::CounterTest::test_up", NAMES[5:6], True),
-        ("CounterTest", NAMES[5:6], False),
-        ("adds two numbers", NAMES[6:7], True),
-        ("two numbers", (), False),
-        ("TestAdd", NAMES[7:8], True),
-        ("cart/cart_test.go::TestAdd", NAMES[7:8], True),
-        ("src/test/java/com/acme/CartTest.java::adds", NAMES[9:10], True),
-        ("CartTest#adds", NAMES[9:10], True),
-        ("src/cart.rs::tests::it_adds", NAMES[10:], True),
-        ("", (), False),
-        ("::", (), False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "named"))
 def test_a_reviewer_may_write_a_tests_name_in_another_way_than_the_runner(ref, names, one):
-    assert named_by(ref, NAMES) == Named(names, one=one)
+    assert named_by(ref, NAMES) == Named(tuple(names), one=one)
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=40), max_size=5))

@@ -18,8 +18,7 @@ from state.records.commands import CommandRun
 from state.records.plan import Task
 from state.records.reviews import ReviewIssue
 from state.records.spec_check import Decider, FaultKind, SpecAnswer, SpecFinding
-from state.settings.presets import effort_named
-from state.settings.retry_limits import RETRY_LIMITS
+from state.settings.presets import RETRY_LIMITS, effort_named
 from state.words import matched
 
 # --- what a line of a person means -----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from language.tables import rows
 
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.facts import computed
@@ -242,21 +243,7 @@ def test_another_test_is_not_announced_by_that(entry: str) -> None:
     assert expected(TestThatChanges(test=entry, line="add() rounds")) == ""
 
 
-@pytest.mark.parametrize(
-    ("line", "counts"),
-    [
-        ("- add(a, b) rounds from now on.", True),
-        ("The results of `add` are rounded.", True),
-        ("test_x expects 3.", True),
-        ("Change tests/a.py.", True),
-        ("Change a.py.", True),
-        ("Use f(x) for it.", True),
-        ("", False),
-        ("Round all sums.", False),
-        ("Adding rounds, and so does addition.", False),
-        ("Let f be rounded.", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "lines"))
 def test_an_entry_counts_if_its_line_names_the_test_its_file_or_a_name_on_the_changed_lines(
     line: str, *, counts: bool
 ) -> None:

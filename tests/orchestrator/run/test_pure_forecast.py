@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.run.plan.forecast import forecast
-from state.records.forecast import ForecastBasis, PastRun
-from state.records.plan import Task, chain_of, turns_of
+from state.records.plan import ForecastBasis, PastRun, Task, chain_of, turns_of
 from state.settings.presets import usual_settings
 
 SETTINGS = usual_settings("medium")

@@ -1,42 +1,13 @@
 """Which files run later, when a spec names one, and which links lead out of a tree."""
 
 import pytest
+from language.tables import rows, table
 
 from agents.session.permissions import later_terms, protected_path
 from orchestrator.run.evidence.doubts import files_that_run_later, leads_out, names
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        ".mcp.json",
-        "sub/.MCP.json",
-        ".envrc",
-        ".husky/pre-commit",
-        "tools/Pre-Commit",
-        ".VSCode/tasks.json",
-        "packages/a/.vscode/settings.json",
-        ".claude/agents/helper.md",
-        ".gitmodules",
-        "sub/SQ.toml",
-        ".github/workflows/ci.yml",
-        ".gitlab-ci.yml",
-        "src/sitecustomize.py",
-        "lib/x.pth",
-        "home/.bashrc",
-        ".npmrc",
-        ".devcontainer/devcontainer.json",
-        ".idea/runConfigurations/all.xml",
-        "AGENTS.md",
-        ".forgejo/workflows/x.yml",
-        ".opencode/plugin/x.js",
-        "sub/.dir-locals-2.el",
-        "readline.py",
-        "GNUmakefile",
-        "docker-compose.override.yml",
-        "shell.nix",
-    ],
-)
+@pytest.mark.parametrize("path", table(__file__, "paths"))
 def test_a_file_that_programs_start_by_its_name_is_known_in_any_folder_and_case(path):
     assert later_terms(path) is not None
 
@@ -54,42 +25,12 @@ def test_a_protected_path_is_protected_in_any_case(path):
     assert protected_path("Docs/a.md", ["docs/**"])
 
 
-@pytest.mark.parametrize(
-    ("spec", "path", "named"),
-    [
-        ("Add `.envrc` with the variables.", "sub/.envrc", True),
-        ("Add a workflow in .github/workflows/ci.yml.", ".github/workflows/ci.yml", True),
-        ("Run the tests in GitHub Actions.", ".github/workflows/test.yml", True),
-        ("Run the tests in CI.", ".github/workflows/test.yml", True),
-        ("Configure .vscode for the project", ".vscode/tasks.json", True),
-        ("Add a git hook that lints.", ".husky/pre-commit", True),
-        ("Leave .envrc as it is.", ".envrc", False),
-        ("Do not touch CI.", ".github/workflows/test.yml", False),
-        ("Create notes.txt with a line of text.", ".mcp.json", False),
-        ("Decide on the special price.", ".github/workflows/test.yml", False),
-        ("Add x.envrc.", ".envrc", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "named"))
 def test_the_spec_names_a_file_by_its_path_its_name_its_folder_or_a_term(spec, path, named):
     assert names(spec, path, later_terms(path)) is named
 
 
-@pytest.mark.parametrize(
-    ("links", "path", "out"),
-    [
-        ({"a": "/etc/passwd"}, "a", True),
-        ({"a": "../x"}, "a", True),
-        ({"d/a": "../x"}, "d/a", False),
-        ({"d/a": "../../x"}, "d/a", True),
-        ({"a": ".git/config"}, "a", True),
-        ({"a": "d/../.GIT/hooks"}, "a", True),
-        ({"s/d": ".", "e": "s/d/../../x"}, "e", True),
-        ({"d": "s/t", "e": "d/../x"}, "e", False),
-        ({"a": "b", "b": "a"}, "a", False),
-        ({"a": "b", "b": "/x"}, "a", True),
-        ({}, "a", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "linked"))
 def test_a_link_leads_out_through_whichever_links(links, path, out):
     assert leads_out(path, links) is out
 

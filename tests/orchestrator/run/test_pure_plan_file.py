@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.tables import rows
 
 from orchestrator.run.plan.plan_file import PlanContents, is_edited, plan_text, read_plan
 from orchestrator.run.plan.quotes import placed
@@ -94,22 +95,7 @@ NOTES = PlanContents(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "says"),
-    [
-        ('after = ["notes"]', 'after = ["note"]', "line {}: task more depends on 'note', which is no task of the plan"),
-        ('tasks = ["notes", "more"]', 'tasks = ["notes", "mor"]', "line {}: the criterion 'there is a line' names 'mor'"),
-        ('name = "more"', 'name = "m re"', "line {}: task id 'm re' is not letters, digits and dashes"),
-        ("turns = 7", 'turns = "7"', "line {}: Expected `int`, got `str` (`turns`)"),
-        ('title = "More"', 'titel = "More"', "line {}: `titel` is no key here: do you mean `title`?"),
-        ('title = "More"', 'title = "More', "Illegal character"),
-        ('kind = "behaviour"', 'kind = "behavior"', "line {}: Invalid enum value 'behavior' (`kind`)"),
-        ('quote = "Create notes.txt', 'quote = "Create note.txt', "line {}: the spec does not hold the quote 'Create note.txt with a line.'"),
-        ('[[task]]\nname = "notes"', '[[tasks]]\nname = "notes"', "line {}: `tasks` is no key here: do you mean `task`?"),
-        ("[[criterion]]", '[[decision]]\nkind = "two"\n[[criterion]]', "`kind` in line {1} is 'two', and not one of contradiction"),
-        ("reviewed = false", "reviewd = false", "line {}: `reviewd` is no key here: do you mean `reviewed`?"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(*rows(__file__, "edits"))  # fmt: skip
 def test_a_bad_edit_is_named_by_its_line_and_what_to_do(
     tmp_path: Path, before: str, after: str, says: str
 ) -> None:

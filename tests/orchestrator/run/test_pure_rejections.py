@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from language.tables import rows
 
 from orchestrator.run.asking.rejections import refuses, rejection_by
 from state.journal import events as e
@@ -99,16 +100,6 @@ def test_a_worker_that_says_so_rejects_the_newest_answer_whatever_it_asks_next()
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "does"),
-    [
-        ("I cannot accept your answer, since b.py needs it.", True),
-        ("I don\u2019t agree with that decision.", True),
-        ("I reject this answer.", True),
-        ("I do not accept the connection in this test.", False),
-        ("The parser must reject that input.", False),
-        ("I accept it.", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "texts"))
 def test_words_that_do_not_accept_an_answer_are_known(text, does):
     assert refuses(text) is does

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from language.tables import table
 
 from orchestrator.run.evidence.strength import (
     edits_of,
@@ -12,114 +13,14 @@ from orchestrator.run.evidence.strength import (
 )
 from state.records.reviews import TestChange, TestChangeKind
 
-PY = """\
-import shop
-
-CASES = [(1, 2), (2, 4)]
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_double(n):
-    result = shop.double(n)
-    assert result == n * 2
-    assert shop.price() == 3
-
-
-def test_many():
-    for n in range(128):
-        assert shop.half(n * 2) == n
-    with pytest.raises(ValueError):
-        shop.half(None)
-
-
-class TestCart(unittest.TestCase):
-    def test_total(self):
-        cart = make_cart()
-        self.assertEqual(cart.total(), 3)
-        self.assertAlmostEqual(cart.tax(), 0.19, places=5)
-"""
-JS = """\
-const { add } = require('./calc');
-describe('math', () => {
-  test('adds', () => {
-    const sum = add(2, 3);
-    expect(sum).toBe(5);
-  });
-  test.each([[1, 2], [3, 4]])('pairs %i', (a, b) => {
-    expect(add(a, 1)).toBe(b);
-  });
-});
-"""
-GO = """\
-package calc
-
-import "testing"
-
-func TestAdd(t *testing.T) {
-	cases := []struct{ a, b int }{{1, 2}, {2, 3}}
-	for _, c := range cases {
-		if Add(c.a, 1) != c.b {
-			t.Fatal("add")
-		}
-	}
-}
-"""
+PY = table(__file__, "py")
+JS = table(__file__, "js")
+GO = table(__file__, "go")
 RUBY = "describe 'calc' do\n  it 'adds' do\n    expect(add(2, 3)).to eq(5)\n  end\nend\n"
 PERL = "use Test::More;\nis(Calc::add(2, 3), 5, 'adds');\nis(Calc::mul(2, 3), 6, 'multiplies');\n"
 FILES = {"test_shop.py": PY, "calc.test.js": JS, "calc_test.go": GO, "calc_spec.rb": RUBY, "t/calc.t": PERL}
-WEAKER = [
-    ("test_shop.py", "assert shop.price() == 3", 'assert shop.price() == "a\\nb"'),
-    ("test_shop.py", "    assert shop.price() == 3\n", ""),
-    ("test_shop.py", "assert shop.price() == 3", "assert shop.price() is not None"),
-    ("test_shop.py", "assert shop.price() == 3", "assert shop.price() == 3 or True"),
-    ("test_shop.py", "assert shop.price() == 3", "assert shop.price() == 4"),
-    ("test_shop.py", "assert result == n * 2", "assert n == n * 2"),
-    ("test_shop.py", "    assert shop.price() == 3", "    if n:\n        assert shop.price() == 3"),
-    (
-        "test_shop.py",
-        "    assert shop.price() == 3",
-        "    try:\n        assert shop.price() == 3\n    except AssertionError:\n        pass",
-    ),
-    ("test_shop.py", "    result = shop", "    return\n    result = shop"),
-    ("test_shop.py", "[1, 2, 3]", "[1, 2]"),
-    ("test_shop.py", "(1, 2), (2, 4)", "(1, 2)"),
-    ("test_shop.py", "range(128)", "range(2)"),
-    ("test_shop.py", "for n in range(128)", "for n in list(range(128))[:0]"),
-    ("test_shop.py", "raises(ValueError)", "raises(Exception)"),
-    ("test_shop.py", "self.assertEqual(cart.total(), 3)", "self.assertTrue(cart.total())"),
-    ("test_shop.py", "places=5", "places=0"),
-    ("test_shop.py", "@pytest.mark.param", "@pytest.mark.xfail\n@pytest.mark.param"),
-    ("calc.test.js", "expect(sum).toBe(5)", "expect(sum).toBeDefined()"),
-    ("calc.test.js", "    expect(sum).toBe(5);\n", ""),
-    ("calc.test.js", "[[1, 2], [3, 4]]", "[[1, 2]]"),
-    ("calc_test.go", "{{1, 2}, {2, 3}}", "{{1, 2}}"),
-    ("calc_test.go", "!= c.b", "< 0"),
-    ("calc_test.go", 't.Fatal("add")', 't.Log("add")'),
-    ("calc_test.go", "\tfor _, c", "\treturn\n\tfor _, c"),
-    ("calc_spec.rb", "eq(5)", "be_truthy"),
-    ("t/calc.t", "is(Calc::add(2, 3), 5, 'adds');", "ok(Calc::add(2, 3), 'adds');"),
-]
-AS_STRONG = [
-    ("test_shop.py", "    assert shop.price() == 3\n", "    assert (\n        shop.price() == 3\n    )  # the price\n"),
-    ("test_shop.py", "    assert shop.price() == 3\n", "    assert shop.price() == 3\n    assert shop.price() > 0\n"),
-    ("test_shop.py", "[1, 2, 3]", "[0, 1, 2, 3, 4]"),
-    ("test_shop.py", "(1, 2), (2, 4)", "(1, 2), (2, 4), (3, 6)"),
-    ("test_shop.py", "    result = shop.double(n)\n    assert result", "    found = shop.double(n)\n    assert found"),
-    ("test_shop.py", "cart = make_cart()", "cart = self.new_cart()"),
-    ("test_shop.py", "def test_many():", "def test_many(tmp_path):"),
-    ("test_shop.py", "def test_many():", "def test_other():\n    assert shop.price()\n\n\ndef test_many():"),
-    ("test_shop.py", "def test_many():", "def test_many_halves():"),
-    ("test_shop.py", "import shop\n", "import os\n\nimport shop\n"),
-    ("test_shop.py", '@pytest.mark.parametrize("n", [1, 2, 3])', '@pytest.mark.slow\n@pytest.mark.parametrize("n", [1, 2, 3])'),
-    ("calc.test.js", "require('./calc')", "require('../src/calc')"),
-    ("calc.test.js", "const sum = add(2, 3);\n    expect(sum)", "const five = add(2, 3);\n    expect(five)"),
-    ("calc.test.js", "[[1, 2], [3, 4]]", "[[1, 2], [3, 4], [5, 6]]"),
-    ("calc.test.js", "  test('adds'", "  test('is there', () => { expect(add).toBeDefined(); });\n  test('adds'"),
-    ("calc_test.go", "{{1, 2}, {2, 3}}", "{{1, 2}, {2, 3}, {3, 4}}"),
-    ("calc_test.go", "for _, c := range", "for _, tc := range"),
-    ("calc_spec.rb", "  it 'adds'", "  it 'exists' do\n    expect(add(1, 1)).to eq(2)\n  end\n  it 'adds'"),
-    ("t/calc.t", "use Test::More;\n", "use Test::More;\n# sums\nis(Calc::add(1, 1), 2, 'adds one');\n"),
-]  # fmt: skip
+WEAKER = table(__file__, "weaker")
+AS_STRONG = table(__file__, "as_strong")
 
 
 def test_a_name_that_the_product_no_longer_gives_may_be_another_one() -> None:

@@ -76,9 +76,8 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     rehearse: Rehearse, resume: Resume, repository: Path, shell: Shell
 ) -> None:
     at = in_seconds(25)
-    done = rehearse(long_and_short(), verify=("true",), settings={"deadline": at})
+    done = rehearse(long_and_short(), verify=("true",), settings={"deadline": at}, ends=Outcome.LIMIT)
     ended = datetime.now(UTC)
-    assert done.outcome is Outcome.LIMIT
     assert (
         f"the deadline {datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" in done.view.ended.cause
     )
@@ -93,13 +92,11 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert shell(repository, "git", "ls-tree", "--name-only", kept.event.branch).split() == ["short.txt"]
     assert "landing" in done.output
 
-    again = resume(done)  # the deadline has passed and still holds: nothing is asked
-    assert again.outcome is Outcome.LIMIT
+    again = resume(done, ends=Outcome.LIMIT)  # the deadline has passed and still holds: nothing is asked
     assert len(again.of(e.CallStarted)) == len(done.of(e.CallStarted))
     with pytest.raises(UsageError, match="has passed"):
         resume(done, deadline="2020-01-01T00:00")
     last = resume(done, deadline="+1h")
-    assert last.outcome is Outcome.COMPLETE
     assert last.view.clock.all_s > done.view.clock.worked_s + last.view.clock.worked_s - 1
     assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
 
@@ -113,8 +110,7 @@ def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
         "planner/analysis/1": [{**analyzes(), "misbehave": later(9)}],
         "reviewer/short/1": [{**passes(), "misbehave": later(13)}],
     }
-    done = rehearse(callers, verify=("true",), settings={"deadline": in_seconds(34)})
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(callers, verify=("true",), settings={"deadline": in_seconds(34)}, ends=Outcome.LIMIT)
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     assert done.view.tasks["short"].stage is Stage.MERGED
     assert done.view.tasks["long"].stage is Stage.BUILDING
@@ -127,7 +123,9 @@ def test_a_review_under_way_at_the_landing_is_finished_and_its_task_merged(
 
 @pytest.mark.late
 def test_landing_begins_as_early_as_steps_took_so_far(rehearse: Rehearse) -> None:
-    done = rehearse(long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)})
+    done = rehearse(
+        long_and_short(), verify=("sleep 0.3",), settings={"deadline": in_seconds(20)}, ends=Outcome.LIMIT
+    )
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     before = fold(stored for stored in done.stored if stored.seq < landing.seq)
     assert before.clock.pace.verify_s >= 0.3

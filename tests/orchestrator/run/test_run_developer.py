@@ -205,10 +205,9 @@ def test_every_question_is_answered_by_the_developer_model_and_later_requests_ho
 ) -> None:
     evaluation = EVALUATIONS[name]
     done = rehearse(
-        whole_run(**{"worker/notes/1": evaluation.worker, "developer/notes/1": evaluation.developer}),
+        whole_run(worker=evaluation.worker, developer=evaluation.developer),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     given = [one for event in done.of(e.QuestionsAnswered) for one in event.answers]
     assert len(given) == evaluation.answered
     assert evaluation.reached in [one.text for one in given]
@@ -231,10 +230,7 @@ def test_ten_questions_of_one_session_are_each_answered(rehearse: Rehearse) -> N
         for start in (0, 4, 8)
     ]
     last = writes("notes.txt", "x\n", expect={"anywhere_contains": '"Which part 9?"="right"'})
-    done = rehearse(
-        whole_run(**{"worker/notes/1": [*asked, last, completes()], "developer/notes/1": given}), **CHECKED
-    )
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=[*asked, last, completes()], developer=given), **CHECKED)
     answered = [one.question for event in done.of(e.QuestionsAnswered) for one in event.answers]
     assert answered == [one["question"] for one in TEN]
 
@@ -249,9 +245,8 @@ def test_the_same_question_after_its_answer_was_acted_on_gets_its_answer_each_ti
     worker = [
         step for number in range(3) for step in (writes("notes.txt", f"line {number}\n"), asks(CONTINUE))
     ]
-    callers = whole_run(**{"worker/notes/1": [*worker, completes()], "developer/notes/1": [YES]})
+    callers = whole_run(worker=[*worker, completes()], developer=[YES])
     done = rehearse(callers, **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     texts = [one.text for event in done.of(e.QuestionsAnswered) for one in event.answers]
     assert texts == ["Yes (Recommended)"] * 3
     assert not any(asked.rejects for asked in done.of(e.QuestionsAsked))
@@ -270,8 +265,7 @@ def test_a_worker_that_says_that_it_does_not_accept_an_answer_gets_another_one_w
         answers(DARK, when=["The Worker asks again", "Which colour?: blue", "the wall is blue already"]),
         answers(BLUE),
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=worker, developer=developer), **CHECKED)
     assert done.view.context.decisions == ["Which shade? → dark"]
     assumed = done.output.split("assumptions made:")[1]
     assert "Which shade? → dark" in assumed
@@ -286,9 +280,8 @@ def test_a_question_in_plain_words_that_cannot_be_answered_is_no_end_of_the_task
         writes("notes.txt", "done\n", expect={"prompt_contains": ["could not be answered", "`notes`"]}),
         completes(),
     ]
-    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "I cannot say."}]})
+    callers = whole_run(worker=worker, developer=[{"text": "I cannot say."}])
     done = rehearse(callers, **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [failed.final for failed in done.of(e.QuestionsFailed)] == [False]
 
 
@@ -297,8 +290,11 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
 ) -> None:
     worker = [asks(COLOUR), asks(COLOUR), asks(COLOUR)]
     developer = [answers(answer("Which colour?", "red"), when="The Worker asks again"), answers(BLUE)]
-    done = rehearse(whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), **CHECKED)
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(
+        whole_run(worker=worker, developer=developer),
+        **CHECKED,
+        ends=Outcome.FAILED,
+    )
     reason = done.view.tasks["notes"].end.reason
     assert all(words in reason for words in ("Which colour?", "'blue'", "'red'"))
     assert done.view.context.decisions == []
@@ -311,14 +307,9 @@ def test_an_answer_that_is_rejected_twice_ends_the_task_with_question_and_both_a
 def test_a_question_that_cannot_be_undone_is_parked_where_that_was_asked_for(rehearse: Rehearse) -> None:
     risky = answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))
     callers = whole_run(
-        **{
-            "planner/plan/1": [plans("risky", "notes")],
-            "worker/risky/1": [asks(COLOUR)],
-            "developer/risky/1": [risky],
-        }
+        planner=[plans("risky", "notes")], **{"worker/risky/1": [asks(COLOUR)], "developer/risky/1": [risky]}
     )
-    done = rehearse(callers, verify=("true",), settings={"questions": "park"})
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(callers, verify=("true",), settings={"questions": "park"}, ends=Outcome.STUCK)
     assert "task risky waits for a person's answer: Which colour?" in done.view.ended.cause
     assert done.view.tasks["notes"].merged_commit
     assert done.of(e.QuestionsAnswered) == []
@@ -337,13 +328,10 @@ def test_any_other_question_is_answered_and_the_assumption_recorded(
     rehearse: Rehearse, given: dict[str, Any], questions: str
 ) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
-            "developer/notes/1": [answers(answer("Which colour?", "blue", confidence="low", **given))],
-        }
+        worker=[asks(COLOUR), *writing('"Which colour?"="blue"')],
+        developer=[answers(answer("Which colour?", "blue", confidence="low", **given))],
     )
     done = rehearse(callers, verify=("true",), settings={"questions": questions})
-    assert done.outcome is Outcome.COMPLETE
     (answered,) = done.of(e.QuestionsAnswered)
     assert (answered.answers[0].reversible, answered.answers[0].basis) == (
         given["reversible"],
@@ -355,8 +343,8 @@ def test_any_other_question_is_answered_and_the_assumption_recorded(
 def two_tasks_that_ask(basis: str) -> Mapping[str, Any]:
     again = question("Which  COLOUR?", "red", "blue")
     return whole_run(
+        planner=[plans("first", "second")],
         **{
-            "planner/plan/1": [plans("first", "second")],
             "worker/first/1": [asks(COLOUR), writes("a.txt", "x"), completes()],
             "worker/second/1": [asks(again), writes("b.txt", "x"), completes()],
             "developer/*/1": [
@@ -364,13 +352,12 @@ def two_tasks_that_ask(basis: str) -> Mapping[str, Any]:
                 answers(answer("Which  COLOUR?", "red", basis=basis)),
             ],
             "reviewer/*/1": [signals("report_review", passed=True, issues=[])],
-        }
+        },
     )
 
 
 def test_the_same_question_in_another_task_gets_the_recorded_answer(rehearse: Rehearse) -> None:
     done = rehearse(two_tasks_that_ask("spec"), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE
     assert len(developer_calls(done)) == 1
     first, second = done.of(e.QuestionsAnswered)  # of tasks side by side: either may come first
     assert second.reused_from == first.ask_id
@@ -381,7 +368,6 @@ def test_the_same_question_in_another_task_gets_the_recorded_answer(rehearse: Re
 @pytest.mark.late
 def test_an_answer_that_rests_on_its_session_is_not_reused(rehearse: Rehearse) -> None:
     done = rehearse(two_tasks_that_ask("session"), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE
     assert len(developer_calls(done)) == 2
     # Both questions are the first tool call of their session, which the model gave the same id.
     assert len({ask_id.partition("/")[2] for ask_id in done.view.asks}) == 1
@@ -401,10 +387,12 @@ def test_plain_questions_are_capped_and_turns_that_ask_nothing_cost_no_call(rehe
         for number in range(5)
     ]
     done = rehearse(
-        whole_run(**{"worker/notes/1": worker, "developer/notes/1": developer}), effort="low", **CHECKED
+        whole_run(worker=worker, developer=developer),
+        effort="low",
+        **CHECKED,
+        ends=Outcome.STUCK,  # five turns that changed nothing
     )
     assert len(developer_calls(done)) == 3
-    assert done.outcome is Outcome.STUCK  # five turns that changed nothing
 
 
 @pytest.mark.late
@@ -413,28 +401,20 @@ def test_the_developer_sees_as_many_messages_as_the_setting_says(rehearse: Rehea
     looks = [says(call("Glob", pattern=f"marker-{number}")) for number in range(8)]
     shown = f"The newest {window} messages"
     callers = whole_run(
-        **{
-            "worker/notes/1": [*looks, asks(COLOUR), *writing('"Which colour?"="blue"')],
-            "developer/notes/1": [
-                answers(BLUE, expect={"prompt_contains": shown, "prompt_lacks": "marker-0"})
-            ],
-        }
+        worker=[*looks, asks(COLOUR), *writing('"Which colour?"="blue"')],
+        developer=[answers(BLUE, expect={"prompt_contains": shown, "prompt_lacks": "marker-0"})],
     )
-    done = rehearse(callers, verify=("true",), settings={"context_window": str(window)})
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(callers, verify=("true",), settings={"context_window": str(window)})
 
 
 @pytest.mark.late
 def test_the_developers_model_is_that_of_its_own_setting_first(rehearse: Rehearse) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR), *writing('"Which colour?"="blue"')],
-            "developer/notes/1": [answers(BLUE, expect={"model": "claude-opus-5-5"})],
-        }
+        worker=[asks(COLOUR), *writing('"Which colour?"="blue"')],
+        developer=[answers(BLUE, expect={"model": "claude-opus-5-5"})],
     )
     settings = {"developer_qa_model": "opus", "models.developer": "sonnet"}
-    done = rehearse(callers, verify=("true",), settings=settings)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(callers, verify=("true",), settings=settings)
 
 
 def guided(*pieces: str) -> list[Reply]:
@@ -456,9 +436,8 @@ def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_pro
         signals("iteration_done", **told),
         {**completes(prompt_lacks=["From the Developer"])},
     ]
-    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": guided("Keep it short.", "")[::-1]})
+    callers = whole_run(worker=worker, developer=guided("Keep it short.", "")[::-1])
     done = rehearse(callers, effort="max", **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [given.guidance for given in done.of(e.GuidanceGiven)] == ["Keep it short.", ""]
     assert "guidance by the Developer: Keep it short." in done.output
 
@@ -467,9 +446,8 @@ def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_pro
 def test_guidance_that_does_not_come_holds_nobody_up(rehearse: Rehearse) -> None:
     told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
     worker = [writes("notes.txt", "x\n"), signals("iteration_done", **told), completes()]
-    callers = whole_run(**{"worker/notes/1": worker, "developer/notes/1": [{"text": "All is well."}]})
+    callers = whole_run(worker=worker, developer=[{"text": "All is well."}])
     done = rehearse(callers, effort="max", **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.GuidanceGiven)[0].problem
 
 
@@ -477,8 +455,7 @@ def test_guidance_that_does_not_come_holds_nobody_up(rehearse: Rehearse) -> None
 def test_low_effort_has_no_checkpoints(rehearse: Rehearse) -> None:
     told = {"done": "a line", "test_status": "", "next_step": "", "blockers": []}
     worker = [writes("notes.txt", "x\n"), *[signals("iteration_done", **told) for _ in range(4)], completes()]
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), effort="low", **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=worker), effort="low", **CHECKED)
     assert developer_calls(done) == []
     assert done.of(e.CheckpointReviewed) == []
 
@@ -500,7 +477,6 @@ def test_the_direct_workflow_is_one_worker_with_the_spec_and_its_questions_are_a
     ]
     callers = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
     done = rehearse(callers, verify=("true",), settings={"workflow": "direct"})
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert {started.role for started in done.of(e.CallStarted)} == {
         Role.WORKER,
         Role.DEVELOPER,
@@ -533,7 +509,6 @@ def test_a_worker_that_plans_first_writes_nothing_then_implements_its_plan_in_th
     ]
     callers = direct(worker, **{"developer/spec/1": [answers(BLUE)]})
     done = rehearse(callers, verify=("grep -x blue notes.txt",), settings={"workflow": "plan-then-implement"})
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [event.tool for event in done.of(e.ActionRefused)] == ["Write", "Bash"]
     calls = [started for started in done.of(e.CallStarted) if started.role is Role.WORKER]
     assert [started.planning for started in calls] == [True, False]
@@ -548,8 +523,7 @@ def test_a_plan_that_is_not_handed_over_is_asked_for_again(rehearse: Rehearse) -
         writes("notes.txt", "blue\n"),
         completes(),
     ]
-    done = rehearse(direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"})
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"})
 
 
 @pytest.mark.late
@@ -562,6 +536,7 @@ def test_a_planning_worker_whose_process_dies_goes_on_planning_after_a_resume(
         writes("notes.txt", "blue\n"),
         completes(),
     ]
-    failed = rehearse(direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"})
-    assert failed.outcome is Outcome.FAILED
+    failed = rehearse(
+        direct(worker), verify=("true",), settings={"workflow": "plan-then-implement"}, ends=Outcome.FAILED
+    )
     assert resume(failed).outcome is Outcome.COMPLETE

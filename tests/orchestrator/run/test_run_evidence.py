@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
 
-from benchmarks.claims import CALCULATORS, SPEC_AS_TEXT, replies
+from benchmarks.lies import CALCULATORS, SPEC_AS_TEXT, replies
 from orchestrator.cli.main import cli
 from orchestrator.views.run.ending import unchecked_lines
 from state.journal import events as e
@@ -51,7 +51,6 @@ def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_
     makefile = "check:\n\tno-such-linter .\n\ntest:\n\tpython3 -m unittest\n"
     commits(repository, shell, Makefile=makefile, test_a__py=TEST.format("a", "True"))
     done = rehearse(whole_run())
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert standings(done) == {
         "make check": BaselineStanding.MISSING,
         "make test": BaselineStanding.PASSES,
@@ -76,7 +75,7 @@ def test_a_worker_that_is_stuck_on_a_check_which_the_untouched_commit_could_not_
     makefile = "check:\n\tno-such-linter .\n\ntest:\n\tpython3 -m unittest\n"
     commits(repository, shell, Makefile=makefile, test_a__py=TEST.format("a", "True"))
     work = [writes("b.py", "B = 1\n"), signals("task_stuck", reason=reason)]
-    done = rehearse(whole_run(**{"worker/notes/1": work}))
+    done = rehearse(whole_run(worker=work), ends=None)
     assert done.outcome is outcome, done.output
     assert ("could not run it either" in done.view.tasks["notes"].end.reason) is (
         outcome is Outcome.UNVERIFIED
@@ -110,10 +109,9 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
 ) -> None:
     commits(repository, shell, **SHOP)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
-    callers = whole_run(**{"worker/notes/1": [BREAKS, last]})
-    done = rehearse(callers, verify=("python3 -m pytest -q -p no:cacheprovider",))
+    callers = whole_run(worker=[BREAKS, last])
+    done = rehearse(callers, verify=("python3 -m pytest -q -p no:cacheprovider",), ends=Outcome.UNVERIFIED)
     assert standings(done) == {"python3 -m pytest -q -p no:cacheprovider": BaselineStanding.BROKEN}
-    assert done.outcome is Outcome.UNVERIFIED, done.output
     assert "could not run: pytest: RuntimeError: the plugin is missing" in done.output
     assert "uv.lock is there and uv is not installed" in done.output
     assert "install uv, or name the commands of the set-up in worktree.setup of sq.toml" in done.output
@@ -125,11 +123,9 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
 def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(whole_run(), verify=("no-such-program --check",))
-    assert done.outcome is Outcome.USAGE
+    done = rehearse(whole_run(), verify=("no-such-program --check",), ends=Outcome.USAGE)
     assert done.of(e.CallStarted) == []
-    again = resume(done, verify=("true",))
-    assert again.outcome is Outcome.COMPLETE, again.output
+    resume(done, verify=("true",))
 
 
 def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
@@ -140,8 +136,7 @@ def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
         writes("test_a.py", f"import a\n{TEST.format('a', 'a.A')}"),
         completes(),
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": work}))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work))
     assert standings(done) == {}
     assert "nothing to verify with" in done.output
     (run,) = done.view.evidence.verifications[done.view.whole.tree].runs
@@ -153,9 +148,8 @@ def test_a_command_that_says_that_it_ran_no_test_verifies_nothing(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     head = commits(repository, shell, a__py="A = 1\n")
-    done = rehearse(whole_run(), verify=("python3 -m unittest",))
+    done = rehearse(whole_run(), verify=("python3 -m unittest",), ends=Outcome.UNVERIFIED)
     assert standings(done) == {"python3 -m unittest": BaselineStanding.NOTHING_YET}
-    assert done.outcome is Outcome.UNVERIFIED
     assert "nothing to verify with" in done.view.ended.cause
     assert shell(repository, "git", "rev-parse", "main") == head
 
@@ -165,10 +159,12 @@ def test_a_baseline_that_takes_too_long_is_said_with_the_setting_and_the_run_is_
     rehearse: Rehearse,
 ) -> None:
     done = rehearse(
-        whole_run(), verify=("python3 -c 'import time; time.sleep(60)'",), settings={"limits.verify_s": "1"}
+        whole_run(),
+        verify=("python3 -c 'import time; time.sleep(60)'",),
+        settings={"limits.verify_s": "1"},
+        ends=Outcome.UNVERIFIED,
     )
     assert list(standings(done).values()) == [BaselineStanding.TOO_LONG]
-    assert done.outcome is Outcome.UNVERIFIED
     assert "limits.verify_s" in done.output
 
 
@@ -177,13 +173,11 @@ def test_a_command_that_failed_before_without_names_has_to_pass_else_the_run_is_
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     head = commits(repository, shell, check__sh="test -f mended || exit 1\n")
-    done = rehearse(whole_run(), verify=("sh check.sh",))
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    done = rehearse(whole_run(), verify=("sh check.sh",), ends=Outcome.UNVERIFIED)
     assert "vouches for nothing" in done.view.ended.cause
     assert shell(repository, "git", "rev-parse", "main") == head
     mended = [writes("mended", "now\n"), completes()]
-    again = rehearse(whole_run(**{"worker/notes/1": mended}), verify=("sh check.sh",))
-    assert again.outcome is Outcome.COMPLETE, again.output
+    rehearse(whole_run(worker=mended), verify=("sh check.sh",))
 
 
 def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees_what_sq_ran(
@@ -192,11 +186,11 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
     commits(repository, shell, test_old__py=TEST.format("old", "False"))
     told = {"prompt_contains": ["These fail before your change", "test_old"]}
     seen = {"prompt_contains": ["failing as at the base", "Ran 1 test", "Tests: All tests pass."]}
-    callers = whole_run(**{
-        "worker/notes/1": [writes("notes.txt", "A line.\n", expect=told), completes()],
-        "reviewer/notes/*": [passes(**seen)],
-    })  # fmt: skip
-    done = rehearse(callers)
+    callers = whole_run(
+        worker=[writes("notes.txt", "A line.\n", expect=told), completes()],
+        **{"reviewer/notes/*": [passes(**seen)]},
+    )
+    done = rehearse(callers, ends=None)
     assert standings(done) == {"python3 -m unittest": BaselineStanding.FAILS}
     assert "fails before any change, and no test passes (exit code 1: " in done.output
     monkeypatch.chdir(repository)
@@ -209,7 +203,6 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
 def test_a_dry_run_tells_the_baseline(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
     commits(repository, shell, test_a__py=TEST.format("a", "True"))
     done = rehearse(whole_run(), dry_run=True)
-    assert done.outcome is Outcome.COMPLETE
     assert "baseline: `python3 -m unittest` (test_a.py): passes, 1 test" in done.output
 
 
@@ -225,7 +218,7 @@ def test_a_suite_that_lacks_an_ignored_file_is_told_with_its_cause_and_the_setti
     )
     (repository / "lib" / "made.py").write_text("V = 1\n")
     (repository / "test.txt").write_text("Of no import.\n")
-    done = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",))
+    done = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",), ends=Outcome.UNVERIFIED)
     told = " ".join(done.output.split())
     assert "could not run: pytest: ModuleNotFoundError: No module named 'lib.made'" in told, done.output
     assert "git ignores lib/made.py, so worktrees lack what your checkout has" in told
@@ -235,7 +228,6 @@ def test_a_suite_that_lacks_an_ignored_file_is_told_with_its_cause_and_the_setti
     assert "No module named" in report
     (repository / "sq.toml").write_text('[worktree]\ninclude = ["made.py"]\n')
     again = rehearse(whole_run(), verify=(f"{sys.executable} -m pytest --color=yes",))
-    assert again.outcome is Outcome.COMPLETE, again.output
     assert "so worktrees lack" not in again.output
     report = json.loads(CliRunner().invoke(cli, ["report", "--format", "json"]).output)
     assert "1 passed" in shell(repository, "sh", "-c", report["check"]["command"])
@@ -249,7 +241,6 @@ def test_without_worktrees_the_baseline_is_that_of_the_checkout_as_the_user_left
     (repository / "a.py").write_text("A = 1\n")
     done = rehearse(whole_run(), settings={"worktrees": False}, allow_dirty=True)
     assert standings(done) == {"python3 -m unittest": BaselineStanding.PASSES}
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 @pytest.mark.late
@@ -275,7 +266,6 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
     assert [run.command for run in done.view.evidence.verifications[done.view.whole.tree].runs] == list(
         done.view.baseline.checks
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.baseline.not_run == tuple(named[3:])
     (at_base, at_end) = [line for line in done.output.splitlines() if named[3] in line]
     assert at_base.split()[0] == "baseline:"
@@ -294,13 +284,11 @@ def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     head = shell(repository, "git", "rev-parse", "main")
-    stays = rehearse(whole_run())
-    assert stays.outcome is Outcome.UNVERIFIED
+    stays = rehearse(whole_run(), ends=Outcome.UNVERIFIED)
     assert shell(repository, "git", "rev-parse", "main") == head
     (kept,) = stays.of(e.WorkKept)
     assert f"git merge {kept.branch}" in stays.output
-    moves = rehearse(whole_run(), settings={"merge_unverified": True})
-    assert moves.outcome is Outcome.UNVERIFIED
+    moves = rehearse(whole_run(), settings={"merge_unverified": True}, ends=Outcome.UNVERIFIED)
     assert moves.of(e.WorkDelivered), moves.output
     assert (repository / "notes.txt").exists()
 
@@ -309,13 +297,10 @@ def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
 def test_finished_work_that_nothing_vouched_for_is_complete_once_a_command_for_it_was_named(
     rehearse: Rehearse, resume: Resume, repository: Path
 ) -> None:
-    done = rehearse(whole_run())
-    assert done.outcome is Outcome.UNVERIFIED
-    red = resume(done, verify=("grep -q nothing notes.txt",))
-    assert red.outcome is Outcome.UNVERIFIED, red.output
+    done = rehearse(whole_run(), ends=Outcome.UNVERIFIED)
+    red = resume(done, verify=("grep -q nothing notes.txt",), ends=Outcome.UNVERIFIED)
     assert not (repository / "notes.txt").exists()
     again = resume(red, verify=("grep -q line notes.txt",))
-    assert again.outcome is Outcome.COMPLETE, again.output
     assert (repository / "notes.txt").exists()
     assert len(again.of(e.CallStarted)) == len(done.of(e.CallStarted))
 
@@ -334,13 +319,11 @@ def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the
         writes("notes.txt", "A line.\n"),
         *[completes()] * 3,
     ]
-    callers = whole_run(**{"worker/notes/1": work, "worker/notes/2": [completes()]})
+    callers = whole_run(worker=work, **{"worker/notes/2": [completes()]})
     settings = {"sandbox": "off"}  # the Worker breaks something beside its worktree
-    done = rehearse(callers, verify=(check,), settings=settings)
-    assert done.outcome is Outcome.STUCK, done.output
+    done = rehearse(callers, verify=(check,), settings=settings, ends=Outcome.STUCK)
     broken.unlink()
     again = resume(done, retry=("notes",))
-    assert again.outcome is Outcome.COMPLETE, again.output
     tree = again.view.tasks["notes"].claim.committed_tree
     said = [one.runs[0].exit_code for one in again.of(e.VerificationFinished) if one.tree == tree]
     assert said[0] == 3
@@ -351,11 +334,17 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
     rehearse: Rehearse, resume: Resume
 ) -> None:
     done = rehearse(
-        whole_run(**{"worker/notes/1": [signals("task_stuck", reason="no"), completes()]}), verify=("true",)
+        whole_run(worker=[signals("task_stuck", reason="no"), completes()]),
+        verify=("true",),
+        ends=Outcome.STUCK,
     )
-    assert done.outcome is Outcome.STUCK
     callers_go_on = resume(
-        done, retry=("notes",), verify=("test -d .",), models={"worker": "haiku"}, questions="park"
+        done,
+        retry=("notes",),
+        verify=("test -d .",),
+        models={"worker": "haiku"},
+        questions="park",
+        ends=Outcome.FAILED,
     )
     settings = callers_go_on.view.settings
     assert settings is not None
@@ -373,12 +362,11 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
 
 def changed_test_callers(*reviews: dict[str, object], **more: object) -> dict[str, object]:
     honest = CALCULATORS["python"].honest["a changed test that no plan names"]
-    return whole_run(**{
-        "planner/plan/1": [plans("mul")],
-        "worker/mul/1": replies(*honest.commands, claims=2),
-        "reviewer/mul/*": list(reviews),
+    return whole_run(
+        planner=[plans("mul")],
+        **{"worker/mul/1": replies(*honest.commands, claims=2), "reviewer/mul/*": list(reviews)},
         **more,
-    })  # fmt: skip
+    )
 
 
 def calculator(repository: Path, shell: Shell) -> None:
@@ -415,7 +403,6 @@ def test_a_changed_test_that_the_reviewer_refuses_goes_back_to_the_worker_with_t
     del callers["reviewer/mul/*"]
     done = rehearse(callers, spec=SPEC_AS_TEXT)
     assert [one.tests[0].accepted for one in done.of(e.ReviewRecorded) if one.tests] == [False]
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 @pytest.mark.slow
@@ -423,8 +410,11 @@ def test_a_changed_test_that_the_reviewer_accepts_is_merged_and_named_at_the_end
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
     calculator(repository, shell)
-    done = rehearse(changed_test_callers(rules("accepted", "the spec wants text")), spec=SPEC_AS_TEXT)
-    assert done.outcome is Outcome.UNVERIFIED
+    done = rehearse(
+        changed_test_callers(rules("accepted", "the spec wants text")),
+        spec=SPEC_AS_TEXT,
+        ends=Outcome.UNVERIFIED,
+    )
     assert done.view.tasks["mul"].merged_commit
     assert "tests/test_calc.py::test_add" in done.view.ended.cause
     assert "the reviewer accepts: the spec wants text" in done.view.ended.cause
@@ -437,15 +427,14 @@ def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and
     commits(repository, shell, a__py="A = 1\n", test_a__py=TEST.format("a", "True"))
     idle = [writes("b.py", "B = 1\n"), writes("test_b.py", TEST.format("b", "True")), completes()]
     told = {"prompt_contains": ["pass without your change too", "test_b"]}
-    callers = whole_run(**{
-        "worker/notes/1": [*idle, completes(**told)],
-        "reviewer/*": [passes(prompt_contains=["pass on the code before the change too", "test_b"])],
-    })  # fmt: skip
+    callers = whole_run(
+        worker=[*idle, completes(**told)],
+        **{"reviewer/*": [passes(prompt_contains=["pass on the code before the change too", "test_b"])]},
+    )
     del callers["reviewer/notes/*"], callers["reviewer/final/*"]
     callers["reviewer/notes/*"] = callers.pop("reviewer/*")
     callers["reviewer/final/*"] = [passes()]
     done = rehearse(callers, effort="high")
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(e.CompletionRefused)) == 1
 
 
@@ -469,9 +458,8 @@ def test_a_check_of_the_new_tests_without_an_answer_names_its_cause_and_what_to_
         "`cargo test` fails on the code before the change and names no failing test (exit code 101: error[E0425]: ",
         "Read the new tests to see whether they need the change",
     ]
-    callers = whole_run(**{"worker/notes/1": worker, "reviewer/notes/1": [passes(prompt_contains=told)]})
+    callers = whole_run(worker=worker, reviewer=[passes(prompt_contains=told)])
     done = rehearse(callers, verify=("cargo test",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     which = "which of the new tests show the change: `cargo test` fails on the code before the change"
     assert f"notes: sq could not check {which}" in done.output
     end = done.output[done.output.index("complete (exit code 0)") :]
@@ -511,9 +499,7 @@ def test_tests_that_stand_in_the_file_of_their_code_are_run_as_they_were(
         src_in_lib__rs=RUST.format("a + b", "add(2, 3) == 5"),
     )
     claims = [completes()] * (2 if outcome is Outcome.UNVERIFIED else 1)
-    done = rehearse(
-        whole_run(**{"worker/notes/1": [writes("src/lib.rs", RUST.format(body, check)), *claims]})
-    )
+    done = rehearse(whole_run(worker=[writes("src/lib.rs", RUST.format(body, check)), *claims]), ends=None)
     assert done.outcome is outcome, done.output
     changed = [change.test for one in done.of(e.ProofsTaken) for change in one.changes]
     assert bool(changed) is (outcome is Outcome.UNVERIFIED)
@@ -536,5 +522,4 @@ def test_honest_tests_of_two_tasks_in_the_one_file_that_the_command_names_stand_
         "worker/two/1": [*two, completes()],
         "reviewer/*": [passes()],
     }
-    done = rehearse(callers, verify=("python3 -m pytest -q tests/test_all.py",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(callers, verify=("python3 -m pytest -q tests/test_all.py",))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from language.many_tasks import EDITORS, callers_of
 from language.scripted import Done, Rehearse, completes, signals, whole_run, writes
+from language.tables import table
 
 from state.outcome import Outcome
 
@@ -23,35 +24,14 @@ def test_a_run_of_one_task_starts_git_no_more_often_than_it_did(
     (here / "git").write_text(f'#!/bin/sh\necho x >>"{counted}"\nexec "{shutil.which("git")}" "$@"\n')
     (here / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(here), prepend=":")
-    done = rehearse(
-        whole_run(**{"worker/notes/1": [writes("notes.txt", "done\n"), completes()]}), verify=("true",)
-    )
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(worker=[writes("notes.txt", "done\n"), completes()]), verify=("true",))
     assert 50 < len(counted.read_text().split()) <= MOST
 
 
 # --- every process outside the sandbox ----------------------------------------------------------------------
 
 # By place: why git runs there, and which of its commands.
-GIT = {
-    "none": ("its version", ""),
-    "run": ("sq's copy of the settings", "config"),
-    "elsewhere": ("objects are compared in an empty folder of sq's", "diff diff-tree show"),
-    "checkout": (
-        "objects, refs and settings of the repository, and the last fast-forward",
-        (
-            "cat-file check-ignore commit-tree config for-each-ref hash-object ls-tree merge merge-base read-tree"
-            " rev-parse show-ref status update-index update-ref worktree write-tree"
-        ),
-    ),
-    "worktree": (
-        "files become objects and objects files; a filter or a merge driver runs in the sandbox",
-        (
-            "add cat-file check-ignore clean commit-tree config ls-files merge merge-base reset rev-list rev-parse"
-            " symbolic-ref update-ref write-tree"
-        ),
-    ),
-}
+GIT = table(__file__, "git")
 OUTSIDE = {
     ("cp -a", "none"): "copies a worktree or the result of a set-up, and runs nothing of it",
     ("python true", "none"): "tries how process trees are held",
@@ -95,36 +75,13 @@ def known_as(argv: list[str], cwd: str, done: Done) -> tuple[str, str]:
     return f"{program} {words[0] if words else ''}".strip(), where if place else "none"
 
 
-PYTHON = {
-    "pyproject.toml": '[project]\nname = "notes"\nversion = "1"\n',
-    "test_notes.py": "def test_notes():\n    assert True\n",
-}
-NPM = {
-    "package.json": '{"name": "notes", "version": "1.0.0", "scripts": {"test": "node --test"}}\n',
-    "notes.test.js": "require('node:test')('notes', () => {});\n",
-}
-GO = {
-    "go.mod": "module notes\n\ngo 1.19\n",
-    "notes_test.go": 'package notes\n\nimport "testing"\n\nfunc TestNotes(t *testing.T) {}\n',
-}
-KINDS = {
-    "python": (PYTHON, "python3 -m pytest -q", "python3"),
-    "npm": (NPM, "npm test", "npm"),
-    "go": (GO, "go test ./...", "go"),
-    "a filter": ({".gitattributes": "*.txt filter=own\n"}, "true", "true"),
-    "a merge driver and a conflict": (
-        {".gitattributes": "words.txt merge=own\n", "words.txt": "m\n"},
-        "true",
-        "true",
-    ),
-    "nothing": ({}, "true", "true"),
-}
+KINDS = table(__file__, "kinds")
 
 
 def callers_for(kind: str):
     """A run of one task, or for a conflict of two tasks that write the same files."""
     if "conflict" not in kind:
-        return whole_run(**{"worker/notes/1": [writes("notes.txt", "done\n"), completes()]})
+        return whole_run(worker=[writes("notes.txt", "done\n"), completes()])
     told = dict(callers_of(*EDITORS))
     for name in EDITORS:
         told[f"worker/{name}/1"] = [

@@ -13,27 +13,18 @@ import yaml
 from language.many_tasks import WORDS
 from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, Rehearse, call, completes, passes, says, whole_run, writes
+from language.tables import table
 
-from orchestrator.views.models.conclusions import Urgency
-from orchestrator.views.models.gaps import RUNS_LATER
+from orchestrator.views.models.criteria import RUNS_LATER, Urgency
 from orchestrator.views.models.points import attention
-from orchestrator.views.models.story import RunStory
+from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.outcome import Outcome
 from state.safe_paths import remove_tree
 from state.settings.sources import user_file
 
 Shell = Callable[..., str]
-LEFT = {
-    "folders nested 3,000 deep": 'python3 -c \'import os\nfor _ in range(3000): os.mkdir("d"); os.chdir("d")\'',
-    "a pipe": "mkfifo pipe",
-    "a pipe in place of a file": f"rm {WORDS} && mkfifo {WORDS}",
-    "a socket": "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'",
-    "a closed folder": "mkdir closed && touch closed/x && chmod 0 closed",
-    "a name that is no text": "touch \"$(printf 'a\\377')\"",
-    "a link to itself": "ln -s loop loop",
-    "a hole": "truncate -s 1T hole && echo hole >> .gitignore",
-}
+LEFT = table(__file__, "left")
 # A runner's report is this when the command ends.
 REPORTS = {
     "a pipe": "os.mkfifo(path)",
@@ -42,21 +33,7 @@ REPORTS = {
     "cut off": "open(path, 'w').write('<testsuite><testcase')",
     "nested": "open(path, 'w').write('<testsuite>' * 5000 + '</testsuite>' * 5000)",
 }
-CONFTEST = """\
-import atexit, os
-def pytest_configure(config):
-    atexit.register(leave, getattr(config.option, "xmlpath", None))
-def leave(path):
-    if path and os.path.lexists(path):
-        os.remove(path)
-    if path:
-        {leave}
-        if {deep}:
-            os.chdir(os.path.dirname(path))
-            for _ in range(3000):
-                os.mkdir("d")
-                os.chdir("d")
-"""
+CONFTEST = table(__file__, "conftest")
 
 
 @pytest.fixture(autouse=True)
@@ -78,10 +55,9 @@ def test_a_run_ends_as_it_should_whatever_its_worker_leaves(
     rehearse: Rehearse, words: Path, shell: Shell, left: str
 ) -> None:
     work = [says(call("Bash", command=LEFT[left])), writes("notes.txt", "done\n"), completes()]
-    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
+    done = rehearse(whole_run(worker=work), verify=("true",))
     assert "error inside sq" not in done.output
     looped = left == "a link to itself"
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert ("loop" in shell(words, "git", "ls-files").split()) is looped
     worktrees = Path(done.view.started.worktrees)
     assert not worktrees.exists() or not list(worktrees.iterdir())
@@ -101,8 +77,7 @@ def test_a_worker_hears_of_what_git_cannot_take_in_and_removes_it(
     left, remove = UNFIT[named], f"rm -rf .gitattributes b.txt .GIT {named}"
     work = [says(call("Bash", command=left)), writes("notes.txt", "done\n"), completes()]
     again = [says(call("Bash", command=remove)), completes()]
-    done = rehearse(whole_run(**{"worker/notes/1": [*work, *again]}), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=[*work, *again]), verify=("true",))
     (refused,) = done.of(e.CompletionRefused)
     assert "git cannot take these into a commit" in refused.feedback
     assert named in refused.feedback
@@ -114,8 +89,7 @@ def test_what_sq_removed_stands_beside_the_gate_in_the_report(rehearse: Rehearse
         writes("notes.txt", "done\n"),
         completes(),
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work), verify=("true",))
     assert f"1 removed that no commit can hold: {WORDS}" in (done.folder / "report.html").read_text()
 
 
@@ -138,9 +112,7 @@ def test_a_report_that_is_none_is_not_counted_and_not_waited_for(
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    done = rehearse(
-        whole_run(**{"worker/notes/1": work}), verify=("python3 -m pytest -q -p no:cacheprovider",)
-    )
+    done = rehearse(whole_run(worker=work), verify=("python3 -m pytest -q -p no:cacheprovider",))
     assert "error inside sq" not in done.output
     assert done.of(e.VerificationFinished)[-1].runs[0].exit_code == 0, done.output
     logged = (done.folder / "sq.log").read_text()
@@ -160,7 +132,7 @@ def test_ctrl_c_ends_a_run_that_meets_it(words: Path, tmp_path: Path, left: str)
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\nreview_plan = false\npower_steering = "none"\n')
     work = [says(call("Bash", command=f"{LEFT[left]}; touch {tmp_path}/left")), writes("notes.txt", "done\n")]
-    callers = whole_run(**{"worker/notes/1": [*work, *[completes()] * 3]})
+    callers = whole_run(worker=[*work, *[completes()] * 3])
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
     scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "left", "callers": dict(callers)}))
     spec.write_text(SPEC)
@@ -193,9 +165,10 @@ def test_ctrl_c_ends_a_run_that_meets_it(words: Path, tmp_path: Path, left: str)
 def later_run(rehearse: Rehearse, path: str, spec: str = SPEC, command: str = "true"):
     work = [writes(path, "{}\n"), says(call("Bash", command=command)), writes("notes.txt", "done\n")]
     return rehearse(
-        whole_run(**{"worker/notes/1": [*work, completes(), completes()], "reviewer/notes/*": [passes()]}),
+        whole_run(worker=[*work, completes(), completes()], **{"reviewer/notes/*": [passes()]}),
         spec=spec,
         verify=("true",),
+        ends=None,
     )
 
 
@@ -235,8 +208,7 @@ def test_a_filter_of_the_users_runs_in_the_sandbox_and_works(
     shell(repository, "git", "config", "filter.upper.smudge", "cat")
     shell(repository, "git", "config", "filter.upper.required", "true")
     work = [writes(".gitattributes", "*.txt filter=upper\n"), writes("notes.txt", "it's done\n"), completes()]
-    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work), verify=("true",))
     assert shell(repository, "git", "show", "HEAD:notes.txt") == "IT'S DONE"
     assert "filter.upper.clean, which runs in the sandbox" in done.output
     assert not mark.exists()

@@ -27,7 +27,6 @@ def test_the_work_is_in_the_checkout_and_nothing_is_staged_or_committed(
 ) -> None:
     head, index = shell(repository, "git", "rev-parse", "HEAD"), index_of(repository)
     done = rehearse(whole_run(), settings=IN_PLACE, verify=("test -f notes.txt",))
-    assert done.outcome is Outcome.COMPLETE
     assert shell(repository, "git", "rev-parse", "HEAD") == head
     assert index_of(repository) == index
     assert shell(repository, "git", "status", "--porcelain") == "?? notes.txt"
@@ -47,8 +46,7 @@ def test_with_worktrees_the_same_tree_arrives_on_the_branch(
     (left,) = in_place.of(e.WorkLeft)
     tree = shell(repository, "git", "rev-parse", f"{left.ref}^{{tree}}")
     (repository / "notes.txt").unlink()
-    on_branch = rehearse(whole_run(), verify=("true",))
-    assert on_branch.outcome is Outcome.COMPLETE
+    rehearse(whole_run(), verify=("true",))
     assert shell(repository, "git", "rev-parse", "main^{tree}") == tree
 
 
@@ -65,7 +63,6 @@ def test_the_spec_the_state_and_the_settings_are_no_dirt(
 ) -> None:
     (repository / "sq.toml").write_text("max_iterations = 3\n")
     done = rehearse(whole_run(), settings=IN_PLACE, verify=("true",), state_dir=repository / "state")
-    assert done.outcome is Outcome.COMPLETE
     assert done.view.started
     assert done.view.started.settings
     assert done.view.started.settings.limits.max_iterations == 3
@@ -76,7 +73,6 @@ def test_changes_that_were_allowed_stay_as_they_were_and_are_no_part_of_the_work
 ) -> None:
     (repository / "mine.txt").write_text("unsaved")
     done = rehearse(whole_run(), settings=IN_PLACE, verify=("true",), allow_dirty=True)
-    assert done.outcome is Outcome.COMPLETE
     assert (repository / "mine.txt").read_text() == "unsaved"
     (task,) = done.view.tasks.values()
     changed = shell(repository, "git", "diff", "--name-only", task.place.base_commit, task.claim.commit)
@@ -97,17 +93,12 @@ def test_what_a_stuck_task_left_is_kept_and_taken_out_of_the_next_tasks_way(
         signals("task_stuck", reason="no way"),
     ]
     done = rehearse(
-        whole_run(
-            **{
-                "planner/plan/1": [plans("first", "notes")],
-                "worker/first/1": stuck,
-            }
-        ),
+        whole_run(planner=[plans("first", "notes")], **{"worker/first/1": stuck}),
         settings=IN_PLACE,
         verify=("test ! -e half.txt",),
         allow_dirty=True,
+        ends=Outcome.STUCK,
     )
-    assert done.outcome is Outcome.STUCK
     assert done.view.tasks["notes"].merged_commit
     assert not (repository / "half.txt").exists()
     assert (repository / "old.txt").read_text() == "old\n"
@@ -136,8 +127,7 @@ def test_the_users_git_hooks_do_not_run_at_sqs_commits(
         hook.write_text(f"#!/bin/sh\necho {name} >> {ran}\nexit 1\n")
         hook.chmod(0o755)
     for settings in (IN_PLACE, {}):
-        done = rehearse(whole_run(), settings=settings, verify=("true",))
-        assert done.outcome is Outcome.COMPLETE
+        rehearse(whole_run(), settings=settings, verify=("true",))
         (repository / "notes.txt").unlink()
     assert not ran.exists()
 
@@ -151,18 +141,11 @@ def test_a_run_in_the_checkout_goes_on_after_an_interruption_with_what_it_had_wr
     rehearse: Rehearse, repository: Path, resume: Callable[..., object], shell: Shell
 ) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [
-                writes("notes.txt", "A line.\n"),
-                {**completes(), "misbehave": {"status": 401, "times": 1}},
-            ]
-        }
+        worker=[writes("notes.txt", "A line.\n"), {**completes(), "misbehave": {"status": 401, "times": 1}}]
     )
-    failed = rehearse(callers, settings=IN_PLACE, verify=("true",))
-    assert failed.outcome is Outcome.FAILED
+    failed = rehearse(callers, settings=IN_PLACE, verify=("true",), ends=Outcome.FAILED)
     assert (repository / "notes.txt").exists()
-    again = resume(failed)
-    assert again.outcome is Outcome.COMPLETE  # type: ignore[attr-defined]
+    resume(failed)
     assert subprocess.run(
         ["git", "-C", str(repository), "status", "--porcelain"], capture_output=True, text=True, check=True
     ).stdout.split() == ["??", "notes.txt"]

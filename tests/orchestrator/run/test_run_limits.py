@@ -46,16 +46,14 @@ def steps(count: int) -> list[dict[str, Any]]:
 
 
 def test_a_budget_that_is_too_small_ends_the_run_before_the_first_call(rehearse: Rehearse) -> None:
-    done = rehearse(whole_run(), **with_budget(0.001))
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(whole_run(), **with_budget(0.001), ends=Outcome.LIMIT)
     assert done.ledger == []
     assert done.of(e.CallStarted) == []
     assert "the run's budget of $0.00 is used up" in done.output
 
 
 def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: Rehearse) -> None:
-    done = rehearse(whole_run(**{"worker/notes/1": steps(6)}), **with_budget(0.6))
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(whole_run(worker=steps(6)), **with_budget(0.6), ends=Outcome.LIMIT)
     assert done.view.process.limit
     last = done.of(e.CallStarted)[-1]
     assert done.view.cost_usd <= 0.6 + OPUS
@@ -64,13 +62,9 @@ def test_a_budget_ends_the_run_before_the_call_that_it_does_not_cover(rehearse: 
 
 def test_every_agent_is_counted(rehearse: Rehearse) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
-            "developer/notes/1": [answers(BLUE)],
-        }
+        worker=[asks(COLOUR), writes("notes.txt", "A line.\n"), completes()], developer=[answers(BLUE)]
     )
     done = rehearse(callers, plan_review=True, steering="blockers", **with_budget(5))
-    assert done.outcome is Outcome.COMPLETE
     ended = {one.call_id: one for one in done.of(e.CallEnded)}
     by_role = {call.role for call in done.of(e.CallStarted) if ended[call.call_id].cost_usd > 0}
     assert by_role == set(Role) - {Role.RESOLVER}
@@ -86,8 +80,7 @@ def test_an_aborted_call_is_counted(rehearse: Rehearse) -> None:
         "misbehave": {"stream": "cut", "times": 1},
     }
     settings = {"retries.first_wait_s": "0.01"}
-    done = rehearse(whole_run(**{"worker/notes/1": [cut, completes()]}), **with_budget(5, **settings))
-    assert done.outcome is Outcome.COMPLETE
+    done = rehearse(whole_run(worker=[cut, completes()]), **with_budget(5, **settings))
     (retried,) = done.of(e.CallRetried)
     assert retried.cost_usd > 0
     ended = sum(one.cost_usd for one in done.of(e.CallEnded))
@@ -99,8 +92,7 @@ def test_a_limit_that_is_large_enough_does_not_stop_a_task_after_its_first_itera
     rehearse: Rehearse,
 ) -> None:
     """The session's own cap covers the whole conversation, not each exchange anew."""
-    done = rehearse(whole_run(**{"worker/notes/1": steps(4)}), **with_budget(2))
-    assert done.outcome is Outcome.COMPLETE
+    done = rehearse(whole_run(worker=steps(4)), **with_budget(2))
     assert done.view.tasks["notes"].attempt == 1
     assert len([call for call in done.of(e.CallStarted) if call.role is Role.WORKER]) == 5
 
@@ -108,15 +100,14 @@ def test_a_limit_that_is_large_enough_does_not_stop_a_task_after_its_first_itera
 @pytest.mark.late
 def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
     callers = whole_run(
+        planner=[plans("dear", "notes")],
         **{
-            "planner/plan/1": [plans("dear", "notes")],
             "worker/dear/1": [
                 {**reply, "usage": {"input_tokens": 200_000, "output_tokens": 0}} for reply in steps(5)
-            ],
-        }
+            ]
+        },
     )
-    done = rehearse(callers, **with_budget(9, budget_task="1"))
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(callers, **with_budget(9, budget_task="1"), ends=Outcome.LIMIT)
     assert done.view.tasks["dear"].end.at_limit
     assert done.view.tasks["notes"].merged_commit
     assert "task dear's budget of $1.00 is used up" in done.output
@@ -125,22 +116,19 @@ def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
 def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(whole_run(**{"worker/notes/1": steps(3)}), **with_budget(0.5))
-    assert done.outcome is Outcome.LIMIT
-    same = resume(done)
-    assert same.outcome is Outcome.LIMIT
+    done = rehearse(whole_run(worker=steps(3)), **with_budget(0.5), ends=Outcome.LIMIT)
+    same = resume(done, ends=Outcome.LIMIT)
     assert same.view.cost_usd == done.view.cost_usd
     again = resume(done, budget_usd=5.0)
-    assert again.outcome is Outcome.COMPLETE
     asked = [line.caller for line in again.ledger]
     assert asked.count("planner/plan/1") == 1
 
 
 @pytest.mark.slow
 def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: Rehearse) -> None:
-    callers = whole_run(**{"worker/notes/1": steps(3)})
+    callers = whole_run(worker=steps(3))
     for budget in (0.2, 0.8):
-        done = rehearse(callers, **with_budget(budget))
+        done = rehearse(callers, **with_budget(budget), ends=None)
         assert done.view.cost_usd <= budget + OPUS
         if done.view.cost_usd > budget:
             assert "more than it" in done.output
@@ -149,9 +137,8 @@ def test_the_run_is_never_dearer_than_its_budget_by_more_than_it_says(rehearse: 
 @pytest.mark.late
 def test_the_runs_time_ends_it_whatever_it_is_doing(rehearse: Rehearse, resume: Resume) -> None:
     hanging = {**writes("notes.txt", "x"), "misbehave": {"hang": "before-headers"}}
-    callers = whole_run(**{"worker/notes/1": [hanging]})
-    done = rehearse(callers, verify=("true",), settings={"limits.run_s": "6"})
-    assert done.outcome is Outcome.LIMIT
+    callers = whole_run(worker=[hanging])
+    done = rehearse(callers, verify=("true",), settings={"limits.run_s": "6"}, ends=Outcome.LIMIT)
     assert "time of 6 s is used up" in done.output
 
 
@@ -160,9 +147,11 @@ def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
     done = rehearse(
-        whole_run(**{"worker/notes/1": steps(3)}), verify=("true",), settings={"max_iterations": "2"}
+        whole_run(worker=steps(3)),
+        verify=("true",),
+        settings={"max_iterations": "2"},
+        ends=Outcome.LIMIT,
     )
-    assert done.outcome is Outcome.LIMIT
     assert "limit of 2 iterations" in done.view.tasks["notes"].end.reason
     assert resume(done, max_iterations=9).outcome is Outcome.COMPLETE
 
@@ -170,7 +159,6 @@ def test_iterations_are_limited_and_a_larger_limit_lets_the_task_go_on(
 @pytest.mark.slow
 def test_without_a_budget_nothing_is_held_back(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), usage=USAGE, settings={"budget": "none"})
-    assert done.outcome is Outcome.COMPLETE
     assert done.view.cost_usd > 0
 
 
@@ -180,8 +168,7 @@ def test_a_reviewer_that_may_not_be_paid_for_leaves_the_merged_work_on_sqs_branc
 ) -> None:
     dear = {"input_tokens": 100_000, "output_tokens": 1_000}
     callers = whole_run(**{"reviewer/notes/*": [{**passes(), "usage": dear}]})
-    done = rehearse(callers, **with_budget(0.74, effort="high"))
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(callers, **with_budget(0.74, effort="high"), ends=Outcome.LIMIT)
     assert done.view.checkout.kept
     assert shell(repository, "git", "show", f"{done.view.checkout.kept.branch}:notes.txt") == "A line."
     assert shell(repository, "git", "ls-tree", "--name-only", "main") == ""
@@ -199,12 +186,10 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
         "reviewer/*": [passes()],
         **{f"worker/{task}/1": [writes(f"{task}.txt", "1\n"), completes()] for task in tasks},
     }
-    done = rehearse(callers, **with_budget(0.4, max_parallel="3"))
-    assert done.outcome is Outcome.LIMIT, done.output
+    done = rehearse(callers, **with_budget(0.4, max_parallel="3"), ends=Outcome.LIMIT)
     assert done.view.cost_usd <= 0.4 + len(tasks) * OPUS
     ended = {call.call_id for call in done.of(e.CallEnded)}
     again = resume(done, budget_usd=10.0)
-    assert again.outcome is Outcome.COMPLETE, again.output
     started = [call for call in again.of(e.CallStarted) if call.call_id not in ended]
     built = [(call.role, call.task_id) for call in started if call.role is Role.WORKER]
     assert len(built) == len(set(built))
@@ -230,7 +215,7 @@ def test_a_command_that_exceeds_a_total_of_its_sandbox_is_ended_and_says_which(
     rehearse: Rehearse, repository: Path, limits: dict[str, str], command: str, named: str
 ) -> None:
     settings = {f"sandbox.limits.{key}": value for key, value in limits.items()}
-    done = rehearse(whole_run(), verify=(command,), settings=settings)
+    done = rehearse(whole_run(), verify=(command,), settings=settings, ends=None)
     assert done.outcome is not Outcome.COMPLETE
     assert named in done.output
     said = f"limit: sandbox.limits.{[*limits][-1]} ({[*limits.values()][-1]}) is near: 80% is used"

@@ -54,7 +54,7 @@ def committing(rehearse: Rehearse, repository: Path) -> Commits:
         def journal(folder: Path, **rest: Any) -> Journal:
             return Meanwhile(folder, checkout=repository, name=name, text=text, **rest)
 
-        return rehearse(whole_run(**callers), verify=(verify,), open_journal=journal)
+        return rehearse(whole_run(**callers), verify=(verify,), open_journal=journal, ends=None)
 
     return run
 

@@ -43,13 +43,11 @@ from state.settings.integrations import Integrations
 from state.settings.presets import usual_settings
 
 PARKS = whole_run(
+    planner=[plans("risky")],
     **{
-        "planner/plan/1": [plans("risky")],
         "worker/risky/1": [asks(COLOUR)],
-        "developer/risky/1": [
-            answers(answer("Which colour?", "blue", reversible=False, basis="judgement")),
-        ],
-    }
+        "developer/risky/1": [answers(answer("Which colour?", "blue", reversible=False, basis="judgement"))],
+    },
 )
 HOOK = "json://127.0.0.1:9/a-long-token-of-the-hook"
 
@@ -68,8 +66,7 @@ def test_a_parked_question_and_the_end_are_told_once_each_with_what_answers_it(
     configure(
         repository, by_command("cat >> told.jsonl; echo >> told.jsonl", "ended", "parked", "stuck", "waiting")
     )
-    done = rehearse(PARKS, verify=("true",), settings={"questions": "park"})
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(PARKS, verify=("true",), settings={"questions": "park"}, ends=Outcome.STUCK)
     told = [json.loads(line) for line in (home / "told.jsonl").read_text().splitlines()]
     assert [one["kind"] for one in told] == ["parked", "ended"]
     assert [one["outcome"] for one in told] == ["", "stuck"]
@@ -92,7 +89,7 @@ async def test_that_a_run_waits_for_an_hour_is_told_while_it_waits(
     configure(repository, by_command("cat >> told.jsonl; echo >> told.jsonl", "waiting"))
     blue = answers(answer("Which colour?", "blue"))
     limited = {**blue, "misbehave": {"status": 429, "retry_after": 3_600}}
-    callers = whole_run(**{"worker/notes/1": [asks(COLOUR)], "developer/notes/1": [limited]})
+    callers = whole_run(worker=[asks(COLOUR)], developer=[limited])
     scenario = {"scenario": 1, "description": "limited", "callers": callers}
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
     (tmp_path / "spec.md").write_text(SPEC)
@@ -117,10 +114,8 @@ def test_a_notice_that_cannot_be_sent_changes_nothing_and_is_told_once(
 ) -> None:
     configure(repository, by_command("exit 7", "ended"))
     done = rehearse(whole_run(), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE
     assert done.output.count("the notice `ended` to command 1 was not sent: exit code 7") == 1
     again = resume(done)  # shows the end of a run that has ended, and sends nothing
-    assert again.outcome is Outcome.COMPLETE
     assert len(again.of(e.NoticeSent)) == 1
     assert "complete (exit code 0)" in again.output
 
@@ -152,9 +147,8 @@ def test_an_address_is_in_no_environment_of_an_agent_and_in_nothing_that_is_stor
     configure(repository, '[[notify]]\non = ["ended"]\nurl = "env:MY_HOOK"\n')
     monkeypatch.setenv("MY_HOOK", HOOK)
     shows = {"tools": [{"name": "Bash", "input": {"command": "env > variables.txt"}}]}
-    callers = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
+    callers = whole_run(worker=[shows, writes("notes.txt", "A line.\n"), completes()])
     done = rehearse(callers, verify=("env | grep -c MY_HOOK | grep -qx 0",))
-    assert done.outcome is Outcome.COMPLETE
     variables = (repository / "variables.txt").read_text()
     assert "SQ_AGENT=1" in variables
     assert "MY_HOOK" not in variables

@@ -33,11 +33,7 @@ COMBINATIONS = {
 def callers_with(*kinds: str) -> Mapping[str, Any]:
     """A plan with these tasks, independent of each other, and one that goes well."""
     return whole_run(
-        **{
-            "planner/plan/1": [plans(*kinds, "notes")],
-            **{f"worker/{kind}/1": TASKS[kind] for kind in kinds},
-            **REVIEWED,
-        }
+        planner=[plans(*kinds, "notes")], **{f"worker/{kind}/1": TASKS[kind] for kind in kinds}, **REVIEWED
     )
 
 
@@ -50,7 +46,7 @@ def callers_with(*kinds: str) -> Mapping[str, Any]:
 def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_told(
     rehearse: Rehearse, kinds: tuple[str, ...]
 ) -> None:
-    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"}, ends=None)
     assert done.outcome is COMBINATIONS[kinds]
     assert all(f"task {kind}" in done.output for kind in kinds)
     assert done.view.tasks["notes"].merged_commit
@@ -70,7 +66,7 @@ def test_of_several_outcomes_the_first_of_the_order_counts_and_all_causes_are_to
 def test_a_run_ends_with_the_code_of_its_outcome(
     rehearse: Rehearse, kinds: tuple[str, ...], outcome: Outcome, code: int
 ) -> None:
-    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"})
+    done = rehearse(callers_with(*kinds), verify=("true",), settings={"max_iterations": "2"}, ends=None)
     assert (done.outcome, done.outcome.exit_code) == (outcome, code)
     assert f"{outcome} (exit code {code})" in done.output
 
@@ -83,8 +79,7 @@ def test_editing_the_same_uncommitted_file_again_is_progress(rehearse: Rehearse)
         for number in range(7)
         for reply in (writes("notes.txt", f"{number}\n"), signals("iteration_done", **DONE))
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": [*worker, completes()]}), verify=("true",), effort="max")
-    assert done.outcome is Outcome.COMPLETE
+    rehearse(whole_run(worker=[*worker, completes()]), verify=("true",), effort="max")
 
 
 def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_change(
@@ -96,8 +91,7 @@ def test_iterations_that_end_with_the_same_error_are_stuck_although_the_files_ch
         return [bash, signals("iteration_done", **DONE)]
 
     worker = [reply for number in range(6) for reply in tries(number)]
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("true",))
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(whole_run(worker=worker), verify=("true",), ends=Outcome.STUCK)
     assert "ended with the same error" in done.view.tasks["notes"].end.reason
     assert done.view.tasks["notes"].iteration == 4
 
@@ -108,15 +102,19 @@ def test_a_plan_that_asks_for_more_than_revisions_allow_is_stuck(rehearse: Rehea
     again = {
         f"worker/notes/{number}": [writes("notes.txt", f"{number}"), completes()] for number in (1, 2, 3)
     }
-    done = rehearse(whole_run(**{**again, "reviewer/notes/*": [finding]}), verify=("true",), effort="low")
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(
+        whole_run(**{**again, "reviewer/notes/*": [finding]}),
+        verify=("true",),
+        effort="low",
+        ends=Outcome.STUCK,
+    )
     assert "2 revisions are used up" in done.output
 
 
 def test_a_run_collects_garbage_although_the_start_of_sq_does_not(rehearse: Rehearse) -> None:
     gc.disable()
     try:
-        rehearse(whole_run())
+        rehearse(whole_run(), ends=Outcome.UNVERIFIED)
         assert gc.isenabled()
     finally:
         gc.unfreeze()

@@ -29,8 +29,8 @@ from language.scripted import (
 from language.stopping import newest, stopping_after
 
 from orchestrator.cli.main import cli
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.tasks import overview
+from orchestrator.views.run.story import RunStory
 from state.errors import JournalError, UsageError
 from state.inbox import Word, WordKind, leave, left_in, new_word
 from state.journal import events as e
@@ -106,11 +106,10 @@ def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_wait
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
     slow = {**writes("notes.txt", "A line.\n"), "misbehave": later(2)}
-    callers = whole_run(**{"worker/notes/1": [slow, completes(), completes()]})
+    callers = whole_run(worker=[slow, completes(), completes()])
     speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
     with meanwhile(repository, speak) as results:
         done = rehearse(callers, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     [result] = results
     assert result.exit_code == 0, result.output
     assert "task notes" in result.output
@@ -139,7 +138,6 @@ def test_the_final_review_reads_a_word_to_one_task_too(
     speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
     with meanwhile(repository, speak):
         done = rehearse(callers, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     about = {
         (one.role, one.task_id)
         for one in done.of(e.CallStarted)
@@ -153,7 +151,7 @@ def test_the_final_review_reads_a_word_to_one_task_too(
 def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
-    callers = whole_run(**{"planner/plan/1": [{**plans("notes"), "misbehave": later(1)}]})
+    callers = whole_run(planner=[{**plans("notes"), "misbehave": later(1)}])
     seen: list[int] = []
     shown: list[str] = []
 
@@ -172,7 +170,6 @@ def test_a_pause_holds_the_next_exchange_and_shows_until_the_run_continues(
         (lambda view: view.context.people.paused is not None, go_on),
     ) as results:
         done = rehearse(callers, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE
     assert [one.exit_code for one in results] == [0, 0]
     assert seen == [0]
     assert "paused by" in shown[0]
@@ -207,7 +204,6 @@ def test_an_answer_goes_into_the_same_session_while_other_tasks_go_on(
     with meanwhile(repository, speak) as results:
         done = rehearse(callers, **PARK)
     assert [one.exit_code for one in results] == [0], results[0].output
-    assert done.outcome is Outcome.COMPLETE, done.output
     [given] = done.of(e.PersonAnswered)
     assert given.answer.labels == ("yes",)
     calls = [one for one in done.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER]
@@ -254,11 +250,11 @@ def test_the_first_prompt_of_a_resumed_session_holds_the_answer_and_the_words_on
             "developer/risky/1": [WOULD, WOULD_LOCK],
         }
     )
-    parked = rehearse(callers, **PARK)
+    parked = rehearse(callers, **PARK, ends=None)
     assert parked.outcome.exit_code == 3
     assert sq("answer", "yes, drop it at night").exit_code == 0
     assert sq("say", "risky", "Be brief.").exit_code == 0
-    again = resume(parked)  # the Worker asks something else, which is parked too
+    again = resume(parked, ends=None)  # the Worker asks something else, which is parked too
     assert again.outcome.exit_code == 3, again.output
     first = worker_prompts_after(again, parked)[0]
     assert (first.count("yes, drop it at night"), first.count("Be brief.")) == (1, 1), first
@@ -267,7 +263,6 @@ def test_the_first_prompt_of_a_resumed_session_holds_the_answer_and_the_words_on
     assert sq("answer", "q2", "lock it softly").exit_code == 0
     assert sq("say", "risky", "Be kind.").exit_code == 0
     last = resume(again)
-    assert last.outcome is Outcome.COMPLETE, last.output
     first = worker_prompts_after(last, again)[0]
     assert (first.count("lock it softly"), first.count("Be kind.")) == (1, 1), first
     for words in ("yes, drop it at night", "Be brief.", "lock it softly", "Be kind."):
@@ -288,7 +283,6 @@ def test_an_answer_that_was_not_sent_before_a_kill_is_sent_by_the_next_process(
     with pytest.raises(JournalError):
         resume(killed, open_journal=stopping_after(e.CallResumed))
     last = resume(killed)
-    assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.prompt.count("yes, drop it at night") for one in last.of(e.CallResumed)] == [1, 1]
     assert len(told(last, "yes, drop it at night")) == 2
 
@@ -296,7 +290,7 @@ def test_an_answer_that_was_not_sent_before_a_kill_is_sent_by_the_next_process(
 def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits(
     rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
 ) -> None:
-    done = rehearse(parks(), **PARK)
+    done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     name = done.folder.name
     cause = f'waits for a person\'s answer: May I drop the table? [1 yes / 2 no]. Answer q1: sq answer {name} q1 "…"'
     assert f"{cause}. Then go on with: sq resume {name}" in done.output
@@ -311,7 +305,6 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
     assert f"An answer waits for: sq resume {name}" in status
     assert "Answer it" not in status
     last = resume(done)
-    assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.answer.labels for one in last.of(e.PersonAnswered)] == [("no",)]
     for word in (("say", "Be brief."), ("say", "risky", "Be brief."), ("pause",), ("continue",)):
         assert "it is complete, so nothing goes on in it" in str(sq(*word).exception)
@@ -331,7 +324,6 @@ def test_a_word_that_comes_during_the_review_is_for_the_final_review(
         done = rehearse(callers, verify=("true",))
     assert [one.exit_code for one in results] == [0]
     assert ("only if it is sent back" in results[0].output) is bool(named)
-    assert done.outcome is Outcome.COMPLETE, done.output
     reviews = [one for one in done.of(e.CallStarted) if one.role is Role.REVIEWER]
     assert [(one.task_id, one.prompt.count("Use short lines.")) for one in reviews] == [("notes", 0), ("", 1)]
     assert done.view.unheard_words == []
@@ -342,11 +334,10 @@ def test_a_word_that_nobody_reads_is_named_at_the_end_and_in_the_report(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
     stuck = {**signals("task_stuck", reason="There is no pen."), "misbehave": later(2)}
-    callers = whole_run(**{"worker/notes/1": [stuck]})
+    callers = whole_run(worker=[stuck])
     speak = (lambda view: asked_once(view, Role.WORKER), lambda: sq("say", "notes", "Use short lines."))
     with meanwhile(repository, speak):
-        done = rehearse(callers, verify=("true",))
-    assert done.outcome is Outcome.STUCK, done.output
+        done = rehearse(callers, verify=("true",), ends=Outcome.STUCK)
     for shown in (done.output, sq("status", done.folder.name).output):
         assert "not heard: no agent has read what" in shown
         assert "Use short lines." in shown
@@ -356,21 +347,20 @@ def test_a_word_that_nobody_reads_is_named_at_the_end_and_in_the_report(
 def test_with_one_place_a_parked_task_keeps_no_other_waiting(
     rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
 ) -> None:
-    done = rehearse(parks(), **{**PARK, "settings": {"questions": "park", "max_parallel": "1"}})
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(
+        parks(), **{**PARK, "settings": {"questions": "park", "max_parallel": "1"}}, ends=Outcome.STUCK
+    )
     assert done.view.tasks["calm"].stage is Stage.MERGED
     assert done.view.tasks["risky"].stage is Stage.BUILDING
     assert f'sq answer {done.folder.name} q1 "…"' in done.view.ended.cause
     assert f"sq resume {done.folder.name}" in done.view.ended.cause
 
-    same = resume(done)  # without an answer it ends the same, and nothing is asked
-    assert same.outcome is Outcome.STUCK
+    same = resume(done, ends=Outcome.STUCK)  # without an answer it ends the same, and nothing is asked
     assert len(same.of(e.CallStarted)) == len(done.of(e.CallStarted))
 
     result = sq("answer", done.folder.name, "1")
     assert "sq resume" in result.output
     last = resume(done)
-    assert last.outcome is Outcome.COMPLETE, last.output
     assert last.of(e.PersonAnswered)[0].answer.labels == ("yes",)
     assert {
         one.session_id for one in last.of(e.CallStarted) if one.task_id == "risky" and one.role is Role.WORKER
@@ -386,8 +376,9 @@ def test_with_one_place_a_parked_task_keeps_no_other_waiting(
 def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_answer(
     rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
 ) -> None:
-    done = rehearse(parks(), **{**PARK, "settings": {"questions": "park", "worktrees": "false"}})
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(
+        parks(), **{**PARK, "settings": {"questions": "park", "worktrees": "false"}}, ends=Outcome.STUCK
+    )
     assert done.view.tasks["risky"].stage is Stage.BUILDING
     assert sq("answer", "no").exit_code == 0
     assert resume(done).outcome is Outcome.COMPLETE
@@ -397,8 +388,7 @@ def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_
 
 def test_a_question_that_nobody_could_answer_is_parked_too(rehearse: Rehearse) -> None:
     wrong = answers(answer("Another question?", "maybe"))
-    done = rehearse(parks(**{"developer/risky/1": [wrong, wrong, wrong]}), **PARK)
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(parks(**{"developer/risky/1": [wrong, wrong, wrong]}), **PARK, ends=Outcome.STUCK)
     [parked] = done.of(e.QuestionsParked)
     assert (parked.question, parked.answers) == (DROP["question"], ())
     assert [*done.view.waiting_questions] == ["q1"]
@@ -407,7 +397,7 @@ def test_a_question_that_nobody_could_answer_is_parked_too(rehearse: Rehearse) -
 def test_what_the_run_can_do_nothing_with_is_refused_and_says_what_fits(
     rehearse: Rehearse, sq: Callable[..., Result]
 ) -> None:
-    done = rehearse(parks(), **PARK)
+    done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     for arguments, found in (
         (("say", "nobody", "Hello"), "neither a run nor a task"),
         (("say", "calm", "Hello"), "is merged"),
@@ -441,13 +431,12 @@ def test_several_options_are_chosen_by_their_numbers_or_labels_and_one_that_is_n
     which = question("Which tables may I drop?", "old, unused", "users", "mail", several=True)
     would = answers(answer(which["question"], "users", reversible=False, basis="judgement"))
     asking = worker("risky", 1, asks(which, then="I wait."), writes("risky.txt", "1\n"), completes())
-    done = rehearse(parks(**asking, **{"developer/risky/1": [would]}), **PARK)
+    done = rehearse(parks(**asking, **{"developer/risky/1": [would]}), **PARK, ends=Outcome.STUCK)
     refused = sq("answer", "1,4")
     assert "1,4 is no option" in str(refused.exception)
     assert "several may be chosen, such as 1,2" in str(refused.exception)
     assert sq("answer", "3, old, unused").exit_code == 0
     last = resume(done)
-    assert last.outcome is Outcome.COMPLETE, last.output
     [ask] = last.view.asks.values()
     given = ask.given[which["question"]]
     assert (given.labels, given.free_text, given.beside_options) == (("mail", "old, unused"), "", False)
@@ -458,15 +447,15 @@ def test_several_options_are_chosen_by_their_numbers_or_labels_and_one_that_is_n
 def test_a_word_that_was_recorded_before_a_kill_is_not_taken_again_and_one_that_fits_no_more_is_recorded(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(parks(), **PARK)
+    done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     word = new_word(WordKind.SAY, "ann@host (test)", "Be brief.")
     leave(done.folder, word)
     leave(done.folder, new_word(WordKind.CONTINUE, "ann@host (test)"))
-    again = resume(done)
+    again = resume(done, ends=Outcome.STUCK)
     assert [one.text for one in again.of(e.WordSaid)] == ["Be brief."]
     assert [one.reason for one in again.of(e.WordRefused)] == ["the run is not paused"]
     leave(done.folder, word)  # its file outlived the process that had recorded it
-    last = resume(done)
+    last = resume(done, ends=Outcome.STUCK)
     assert len(last.of(e.WordSaid)) == 1
     assert left_in(done.folder) == []
 
@@ -495,7 +484,6 @@ def test_a_run_that_is_killed_at_a_word_ends_as_without_the_kill_and_hears_none_
         rehearse(callers, **PARK, open_journal=stopping_after(kind))
     assert [one.exit_code for one in results] == [0] * 4, [one.output for one in results]
     done = resume(Done(Outcome.FAILED, newest(repository), [], ""))
-    assert done.outcome is Outcome.COMPLETE, done.output
     for heard in (e.QuestionsParked, e.WordSaid, e.RunPaused, e.RunContinued, e.PersonAnswered):
         assert len(done.of(heard)) == 1, heard
     assert done.of(e.WordRefused) == []
@@ -525,7 +513,7 @@ def test_words_reach_a_run_of_another_state_folder(tmp_path: Path, sq: Callable[
 
 
 def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Result], resume: Resume) -> None:
-    done = rehearse(parks(), **PARK)
+    done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     assert sq("answer", "keep it as it is").exit_code == 0
     assert resume(done).outcome is Outcome.COMPLETE
     report = sq("report", "--format", "md").output
@@ -536,7 +524,7 @@ def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Res
 def test_an_answer_of_a_person_is_nowhere_counted_as_decided_without_them(
     rehearse: Rehearse, sq: Callable[..., Result], resume: Resume
 ) -> None:
-    done = rehearse(parks(), **PARK)
+    done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     assert "Decided without you" in sq("report", "--format", "md").output
     listed, status = sq("status").output, sq("status", done.folder.name).output
     assert "stuck, waits for you (1)" in listed

@@ -26,25 +26,24 @@ PLAIN = {"verify": ("true",)}
 def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(
-            **{
-                "planner/plan/1": [
-                    plans("wrong"),
-                    {
-                        **plans("notes"),
-                        "expect": {
-                            "prompt_contains": ["leaves the second line out", "Add it"],
-                            "prompt_lacks": ["Create notes.txt with a line of text"],  # it has the spec
-                        },
+            planner=[
+                plans("wrong"),
+                {
+                    **plans("notes"),
+                    "expect": {
+                        "prompt_contains": ["leaves the second line out", "Add it"],
+                        "prompt_lacks": ["Create notes.txt with a line of text"],  # it has the spec
                     },
-                ],
+                },
+            ],
+            **{
                 "reviewer/plan/1": [finds(OBJECTION)],
                 "reviewer/plan/2": [passes(prompt_contains=["Task notes", "notes is done"])],
-            }
+            },
         ),
         plan_review=True,
         **PLAIN,
     )
-    assert done.outcome is Outcome.COMPLETE
     assert list(done.view.tasks) == ["notes"]
     assert not [line for line in done.ledger if line.caller.startswith("worker/wrong")]
     kinds = [type(stored.event) for stored in done.stored]
@@ -59,8 +58,8 @@ def test_a_plan_that_keeps_failing_its_review_ends_with_code_2_and_the_list(rehe
             "reviewer/plan/*": [finds(OBJECTION)],
         },
         plan_review=True,
+        ends=Outcome.USAGE,
     )
-    assert done.outcome is Outcome.USAGE
     assert "leaves the second line out" in done.output
     assert done.of(e.TaskStarted) == []
     assert len(done.of(e.PlanRejected)) == 3
@@ -73,15 +72,14 @@ def test_a_plan_whose_reviewer_is_silent_twice_is_unverified_and_not_built(rehea
             "reviewer/plan/1": [{"text": "Looks fine."}, {"text": "Really."}],
         },
         plan_review=True,
+        ends=Outcome.UNVERIFIED,
     )
-    assert done.outcome is Outcome.UNVERIFIED
     assert "plan could not be reviewed" in done.output
     assert done.of(e.TaskStarted) == []
 
 
 def test_low_effort_has_no_plan_reviewed(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), plan_review=True, effort="low", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE
     assert done.of(e.PlanProposed) == []
 
 
@@ -109,7 +107,6 @@ def test_at_max_effort_an_analysis_is_reviewed_and_a_failed_one_is_made_anew(
         effort="max",
         **PLAIN,
     )
-    assert done.outcome is Outcome.COMPLETE
     assert len(done.of(e.AnalysisRejected)) == 1
 
 
@@ -134,8 +131,7 @@ def test_a_plan_that_does_not_hold_goes_back_twice_and_then_ends_with_code_2_and
 ) -> None:
     reply, words = BAD_PLANS[problem]
     again = {**reply, "expect": {"prompt_contains": [words]}}
-    done = rehearse({"planner/plan/1": [reply, again, again]})
-    assert done.outcome is Outcome.USAGE
+    done = rehearse({"planner/plan/1": [reply, again, again]}, ends=Outcome.USAGE)
     assert words in done.view.ended.cause  # type: ignore[union-attr]
     assert len(done.of(e.PlanRejected)) == 3
     assert done.of(e.TaskStarted) == []
@@ -146,7 +142,6 @@ def test_a_dry_run_ends_with_the_tasks_and_their_order_and_builds_nothing(
 ) -> None:
     callers = {"planner/plan/1": [plans("base", "top", top=["base"])]}
     done = rehearse(callers, dry_run=True)
-    assert done.outcome is Outcome.COMPLETE
     assert "top: Task top (after base)" in done.output
     assert "nothing was built" in done.output
     assert done.of(e.TaskStarted) == []
@@ -154,8 +149,5 @@ def test_a_dry_run_ends_with_the_tasks_and_their_order_and_builds_nothing(
 
 
 def test_a_plan_that_comes_without_its_tool_goes_back(rehearse: Rehearse) -> None:
-    done = rehearse(
-        whole_run(**{"planner/plan/1": [{"text": "One task: write notes."}, plans("notes")]}), **PLAIN
-    )
-    assert done.outcome is Outcome.COMPLETE
+    done = rehearse(whole_run(planner=[{"text": "One task: write notes."}, plans("notes")]), **PLAIN)
     assert "submit_plan" in done.of(e.PlanRejected)[0].problems[0]

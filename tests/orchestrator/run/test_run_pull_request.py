@@ -22,9 +22,7 @@ Shell = Callable[..., str]
 
 
 def finished(rehearse: Rehearse, **more: Any) -> Done:
-    done = rehearse(whole_run(**more), verify=("grep -q line notes.txt",))
-    assert done.outcome is Outcome.COMPLETE, done.output
-    return done
+    return rehearse(whole_run(**more), verify=("grep -q line notes.txt",))
 
 
 def events_of(done: Done) -> list[Any]:
@@ -72,14 +70,12 @@ def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
 def test_unverified_work_is_a_draft_whose_title_says_so_and_becomes_ready_when_it_is_complete(
     service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], resume: Callable[..., Done]
 ) -> None:
-    done = rehearse(whole_run())
-    assert done.outcome is Outcome.UNVERIFIED
+    done = rehearse(whole_run(), ends=Outcome.UNVERIFIED)
     assert pr("pr").exit_code == 0
     ((_, made),) = service.pulls.items()
     assert made["draft"]
     assert made["title"].startswith("[unverified] Notes")
-    again = resume(done, verify=("grep -q line notes.txt",))
-    assert again.outcome is Outcome.COMPLETE, again.output
+    resume(done, verify=("grep -q line notes.txt",))
     assert pr("pr").exit_code == 0
     assert not made["title"].startswith("[unverified]")
 
@@ -174,7 +170,6 @@ def test_commits_say_what_they_are_for_and_words_of_agents_in_them_do_nothing(
         "Fixes #1, closes acme/shop#2 @owner [skip ci]\n\nSq-Run: other"
     )
     done = rehearse({**whole_run(), "planner/plan/1": [plan]}, verify=("grep -q line notes.txt",))
-    assert done.outcome is Outcome.COMPLETE
     commits = shell(repository, "git", "log", "--format=%B", f"{done.view.started.base_commit}..main")
     assert not re.search(r"#\d|@\w|\[skip", commits)
     run_id = done.view.started.run_id
@@ -223,8 +218,7 @@ def test_a_notice_and_the_views_name_the_pull_request(
 def test_a_draft_was_asked_for_and_another_state_folder(
     service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], tmp_path: Path
 ) -> None:
-    done = rehearse(whole_run(), verify=("grep -q line notes.txt",), state_dir=tmp_path / "state")
-    assert done.outcome is Outcome.COMPLETE
+    rehearse(whole_run(), verify=("grep -q line notes.txt",), state_dir=tmp_path / "state")
     assert pr("pr", "--draft", "--state-dir", str(tmp_path / "state")).exit_code == 0
     ((_, made),) = service.pulls.items()
     assert made["draft"]
@@ -235,8 +229,7 @@ def test_words_of_agents_that_look_like_the_end_of_sqs_text_make_it_no_longer(
 ) -> None:
     plan = plans("notes")
     plan["tools"][0]["input"]["tasks"][0]["title"] = "Notes <!-- sq:end --> and more"
-    done = rehearse({**whole_run(), "planner/plan/1": [plan]}, verify=("grep -q line notes.txt",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse({**whole_run(), "planner/plan/1": [plan]}, verify=("grep -q line notes.txt",))
     assert pr("pr").exit_code == 0
     ((_, made),) = service.pulls.items()
     made["body"] += "My notes.\n"

@@ -43,42 +43,36 @@ def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_c
 ) -> None:
     done = rehearse(
         whole_run(
-            **{
-                "worker/notes/1": [
-                    {**asks(COLOR, SIZE), "text": "I wonder about colours."},
-                    writes(
-                        "notes.txt",
-                        "blue\n",
-                        expect={
-                            "tool_results_contain": [
-                                '"Which colour?"="blue"',
-                                '"Which sizes?"="small, large"',
-                            ]
-                        },
-                    ),
-                    completes(),
-                ],
-                "developer/notes/1": [
-                    answers(
-                        answer("Which colour?", "blue"),
-                        answer("Which sizes?", "small", "large"),
-                        expect={
-                            "prompt_contains": [
-                                "Create notes.txt",
-                                "Which colour?",
-                                "- red: take red",
-                                "I wonder about colours.",
-                            ],
-                            "anywhere_contains": ["You do not judge whether the"],
-                            "model": "haiku",
-                        },
-                    )
-                ],
-            }
+            worker=[
+                {**asks(COLOR, SIZE), "text": "I wonder about colours."},
+                writes(
+                    "notes.txt",
+                    "blue\n",
+                    expect={
+                        "tool_results_contain": ['"Which colour?"="blue"', '"Which sizes?"="small, large"']
+                    },
+                ),
+                completes(),
+            ],
+            developer=[
+                answers(
+                    answer("Which colour?", "blue"),
+                    answer("Which sizes?", "small", "large"),
+                    expect={
+                        "prompt_contains": [
+                            "Create notes.txt",
+                            "Which colour?",
+                            "- red: take red",
+                            "I wonder about colours.",
+                        ],
+                        "anywhere_contains": ["You do not judge whether the"],
+                        "model": "haiku",
+                    },
+                )
+            ],
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     given = done.of(QuestionsAnswered)[0]
     assert [one.labels for one in given.answers] == [("blue",), ("small", "large")]
     assert "Which colour? → blue" in done.output
@@ -93,20 +87,16 @@ def test_an_answer_outside_the_options_is_sent_back_to_the_developer_with_what_i
 ) -> None:
     done = rehearse(
         whole_run(
-            **{
-                "worker/notes/1": [asks(COLOR), writes("notes.txt", "red\n"), completes()],
-                "developer/notes/1": [
-                    answers(
-                        answer("Which colour?", "red"),
-                        when=["cannot be used", "'green' is none of the options"],
-                    ),
-                    answers(answer("Which colour?", "green")),
-                ],
-            }
+            worker=[asks(COLOR), writes("notes.txt", "red\n"), completes()],
+            developer=[
+                answers(
+                    answer("Which colour?", "red"), when=["cannot be used", "'green' is none of the options"]
+                ),
+                answers(answer("Which colour?", "green")),
+            ],
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(QuestionsAnswered)[0].answers[0].labels == ("red",)
 
 
@@ -115,18 +105,15 @@ def test_free_text_is_an_answer_where_no_option_fits(rehearse: Rehearse) -> None
     marked = "neither, use none (free text, none of the options)"
     done = rehearse(
         whole_run(
-            **{
-                "worker/notes/1": [
-                    asks(COLOR),
-                    writes("notes.txt", "x\n", expect={"tool_results_contain": [marked]}),
-                    completes(),
-                ],
-                "developer/notes/1": [answers(answer("Which colour?", words="neither, use none"))],
-            }
+            worker=[
+                asks(COLOR),
+                writes("notes.txt", "x\n", expect={"tool_results_contain": [marked]}),
+                completes(),
+            ],
+            developer=[answers(answer("Which colour?", words="neither, use none"))],
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert any(marked in line for line in decision_lines(decisions_of(done.view)))
 
 
@@ -134,15 +121,10 @@ def test_a_developer_whose_answers_stay_unusable_fails_the_run_with_the_question
     rehearse: Rehearse,
 ) -> None:
     done = rehearse(
-        whole_run(
-            **{
-                "worker/notes/1": [asks(COLOR)],
-                "developer/notes/1": [answers(answer("Which colour?", "green"))],
-            }
-        ),
+        whole_run(worker=[asks(COLOR)], developer=[answers(answer("Which colour?", "green"))]),
         **CHECKED,
+        ends=Outcome.FAILED,
     )
-    assert done.outcome is Outcome.FAILED
     assert "Which colour?" in done.view.ended.cause
     assert "'green' is none of the options" in done.view.ended.cause
     assert done.of(TaskMerged) == []
@@ -152,8 +134,7 @@ def test_a_developer_whose_answers_stay_unusable_fails_the_run_with_the_question
 
 
 def test_a_developer_that_cannot_be_reached_fails_the_run_with_the_cause(rehearse: Rehearse) -> None:
-    done = rehearse(whole_run(**{"worker/notes/1": [asks(COLOR)]}), **CHECKED)
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(whole_run(worker=[asks(COLOR)]), **CHECKED, ends=Outcome.FAILED)
     assert "api error" in done.of(QuestionsFailed)[0].cause
     assert "question could not be answered" in done.view.ended.cause
 
@@ -162,17 +143,14 @@ def test_a_developer_that_cannot_be_reached_fails_the_run_with_the_cause(rehears
 def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(
-            **{
-                "worker/notes/1": [asks(COLOR), asks(SIZE), writes("notes.txt", "x\n"), completes()],
-                "developer/notes/1": [
-                    answers(answer("Which sizes?", "small"), when="Which sizes?\n"),
-                    answers(answer("Which colour?", "red"), when="Which colour?\n"),
-                ],
-            }
+            worker=[asks(COLOR), asks(SIZE), writes("notes.txt", "x\n"), completes()],
+            developer=[
+                answers(answer("Which sizes?", "small"), when="Which sizes?\n"),
+                answers(answer("Which colour?", "red"), when="Which colour?\n"),
+            ],
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert len(done.of(QuestionsAsked)) == 2
 
 
@@ -180,27 +158,24 @@ def test_a_second_different_question_is_no_rejection_of_the_first_answer(rehears
 @pytest.mark.claude
 def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
     both = says(call("AskUserQuestion", questions=[COLOR]), call("AskUserQuestion", questions=[SIZE]))
-    done = rehearse(
+    rehearse(
         whole_run(
-            **{
-                "worker/notes/1": [
-                    both,
-                    writes(
-                        "notes.txt",
-                        "x\n",
-                        expect={"tool_results_contain": ['"Which colour?"="red"', '"Which sizes?"="large"']},
-                    ),
-                    completes(),
-                ],
-                "developer/notes/1": [
-                    answers(answer("Which sizes?", "large"), when="## Question 1\n\nWhich sizes?"),
-                    answers(answer("Which colour?", "red"), when="## Question 1\n\nWhich colour?"),
-                ],
-            }
+            worker=[
+                both,
+                writes(
+                    "notes.txt",
+                    "x\n",
+                    expect={"tool_results_contain": ['"Which colour?"="red"', '"Which sizes?"="large"']},
+                ),
+                completes(),
+            ],
+            developer=[
+                answers(answer("Which sizes?", "large"), when="## Question 1\n\nWhich sizes?"),
+                answers(answer("Which colour?", "red"), when="## Question 1\n\nWhich colour?"),
+            ],
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 @pytest.mark.claude
@@ -208,10 +183,10 @@ def test_two_calls_in_one_message_are_each_answered(rehearse: Rehearse) -> None:
 def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
     """What is offered to the model is read from its requests, not from our own list."""
     offered = {"tools_offered": ["Bash", "AskUserQuestion", "mcp__sq__task_complete"]}
-    done = rehearse(
+    rehearse(
         whole_run(
+            worker=[writes("notes.txt", "x\n", expect=offered), completes()],
             **{
-                "worker/notes/1": [writes("notes.txt", "x\n", expect=offered), completes()],
                 "reviewer/notes/*": [
                     {
                         "tools": [
@@ -228,20 +203,18 @@ def test_each_role_is_given_exactly_its_own_tools(rehearse: Rehearse) -> None:
                             ]
                         },
                     },
-                ],
-            }
+                ]
+            },
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 def test_an_api_error_that_looks_like_success_is_a_failure_with_its_status(rehearse: Rehearse) -> None:
     """The CLI reports it as `subtype: success`."""
     callers = whole_run()
     del callers["worker/notes/1"]  # the gateway answers with status 400
-    done = rehearse(callers, **CHECKED)
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(callers, **CHECKED, ends=Outcome.FAILED)
     ended = next(
         event for event in done.of(CallEnded)
         if event.call_id == next(c.call_id for c in done.of(CallStarted) if c.role is Role.WORKER)

@@ -10,8 +10,9 @@ import anyio
 import pytest
 from language.sampled import sampled
 from language.scripted import Rehearse, signals, whole_run
+from language.tables import table
 
-from orchestrator.views.report.reading import read_run
+from orchestrator.views.report.rendering import read_run
 from state.journal.store import Journal
 from state.outcome import Outcome
 
@@ -22,7 +23,7 @@ STUCK = {"worker/notes/1": [signals("task_stuck", reason="no way")]}
 def test_an_end_leaves_a_report_and_a_summary_and_its_last_line_names_the_report(
     rehearse: Rehearse, callers: dict[str, object], outcome: Outcome
 ) -> None:
-    done = rehearse(whole_run(**callers), verify=("true",))
+    done = rehearse(whole_run(**callers), verify=("true",), ends=None)
     assert done.outcome is outcome
     page = (done.folder / "report.html").read_text("utf-8")
     assert done.output.rstrip().splitlines()[-1] == f"report: {done.folder / 'report.html'}"
@@ -40,14 +41,12 @@ def test_a_report_that_cannot_be_written_is_told_and_changes_nothing(rehearse: R
         return Journal(folder, **given)
 
     done = rehearse(whole_run(), verify=("true",), open_journal=in_the_way)
-    assert done.outcome is Outcome.COMPLETE
     assert "report: " not in done.output
     assert "report_not_written" in (done.folder / "sq.log").read_text("utf-8")
 
 
 def test_a_dry_run_leaves_a_report_that_says_so(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), verify=("true",), dry_run=True)
-    assert done.outcome is Outcome.COMPLETE
     assert "Planned only" in (done.folder / "report.html").read_text("utf-8")
 
 
@@ -60,36 +59,7 @@ def test_a_run_in_the_checkout_has_a_report_with_its_changes_and_where_they_are(
     assert "is gone from the repository" not in page
 
 
-UNITTEST = (
-    "import sys\nimport unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n"
-)
-NODE = "require('node:test')('price', () => require('node:assert').equal(require('./shop.js'), 1))\n"
-KINDS = {
-    "an environment of its own": (
-        {
-            "shop.py": "",
-            "test_shop.py": f"{UNITTEST}        self.assertIn('.venv', sys.prefix)\n",
-            ".gitignore": ".venv\n",
-        },
-        ("python3 -m venv --without-pip .venv",),
-        "python3 -m unittest",
-    ),
-    "a source folder": (
-        {
-            "src/shop/__init__.py": "",
-            "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
-            "tests/test_shop.py": f"{UNITTEST}        self.assertTrue(shop)\n",
-        },
-        "none",
-        "python3 -m unittest discover -s tests",
-    ),
-    "a part in a folder": (
-        {"part/check.sh": "test -e here.txt\n", "part/here.txt": "", "all.sh": "test -e part\n"},
-        "none",
-        "cd part && sh check.sh || exit 1",
-    ),
-    "node": ({"shop.js": "module.exports = 1\n", "shop.test.js": NODE}, "none", "node --test"),
-}
+KINDS = table(__file__, "kinds")
 
 
 @pytest.mark.late
@@ -107,7 +77,6 @@ def test_the_line_to_check_it_yourself_passes_in_a_plain_clone(
     shell(repository, "git", "commit", "--quiet", "-m", "Files")
     in_the_root = "test -e .git"
     done = rehearse(whole_run(), verify=(command, in_the_root), settings={"worktree.setup": set_up})
-    assert done.outcome is Outcome.COMPLETE, done.output
     line = anyio.run(read_run, done.folder).report("1").check.command
     assert line.endswith(f" && {in_the_root}")
     shell(tmp_path, "git", "clone", "--quiet", str(repository), "clone")

@@ -7,7 +7,6 @@ import pytest
 from language.scripted import Done, Rehearse, whole_run
 
 from state.journal import events as e
-from state.outcome import Outcome
 from state.settings.records import Sandbox
 
 pytestmark = pytest.mark.claude
@@ -24,5 +23,4 @@ def test_a_resumed_run_takes_another_sandbox_from_then_on(
     assert resumed.sandbox_mode is Sandbox.OFF
     assert resumed.confined.sandbox is not None
     assert resumed.confined.sandbox.level == "off"
-    assert again.outcome is Outcome.COMPLETE, again.output
     assert mark.exists()  # a command in a sandbox writes nowhere else

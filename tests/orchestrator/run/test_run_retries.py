@@ -79,9 +79,8 @@ def repair(done: Done) -> None:
 )
 def test_a_failure_that_passes_is_tried_again_in_the_same_session(rehearse: Rehearse, status: int) -> None:
     write = writes("notes.txt", "A line.\n")
-    callers = whole_run(**{"worker/notes/1": [faulty(write, status=status, times=2), completes()]})
+    callers = whole_run(worker=[faulty(write, status=status, times=2), completes()])
     done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.COMPLETE
     retried = done.of(e.CallRetried)
     assert [(one.end, one.api_status) for one in retried] == [(CallEnd.API_ERROR, status)] * 2
     assert retried[0].wait_s < retried[1].wait_s
@@ -98,8 +97,7 @@ def test_a_failure_in_the_middle_of_a_turn_does_not_repeat_what_was_done(
         faulty(says(tool("Bash", command="wc -l notes.txt >> count.txt")), status=529, times=1),
         completes(),
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), **PLAIN)
-    assert done.outcome is Outcome.COMPLETE
+    rehearse(whole_run(worker=worker), **PLAIN)
     assert (repository / "count.txt").read_text() == "1 notes.txt\n"
 
 
@@ -107,17 +105,13 @@ def test_a_failure_in_the_middle_of_a_turn_does_not_repeat_what_was_done(
 def test_refused_credentials_end_the_run_at_once_and_a_resume_goes_on(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    callers = whole_run(
-        **{"worker/notes/1": [writes("notes.txt", "A line.\n"), faulty(completes(), status=401)]}
-    )
-    done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.FAILED
+    callers = whole_run(worker=[writes("notes.txt", "A line.\n"), faulty(completes(), status=401)])
+    done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
     assert "credentials" in done.output
     assert done.of(e.CallRetried) == []
     asked = requests(done, "worker/notes/1")
     repair(done)
     again = resume(done)
-    assert again.outcome is Outcome.COMPLETE
     assert requests(again, "planner/plan/1") == requests(done, "planner/plan/1")
     assert requests(again, "worker/notes/1") - asked == 1  # the claim
 
@@ -127,20 +121,17 @@ def test_an_api_that_stays_away_fails_the_run_with_the_cause_and_a_resume_goes_o
     rehearse: Rehearse, resume: Resume
 ) -> None:
     callers = whole_run(**{"reviewer/notes/*": [faulty(passes(), status=529, message="Overloaded.")]})
-    done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
     assert "Overloaded." in done.view.ended.cause  # type: ignore[union-attr]
     assert len(done.of(e.CallRetried)) == 3
     repair(done)
     again = resume(done)
-    assert again.outcome is Outcome.COMPLETE
     assert len([call for call in again.of(e.CallStarted) if call.role == "worker"]) == 1
 
 
 def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) -> None:
-    callers = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), status=400)]})
-    done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.FAILED
+    callers = whole_run(worker=[faulty(writes("notes.txt", "x"), status=400)])
+    done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
     assert done.of(e.CallRetried) == []
     assert "status 400" in done.view.tasks["notes"].end.reason
 
@@ -148,17 +139,14 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
 @pytest.mark.slow
 def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [
-                asks(COLOUR),
-                writes("notes.txt", "A line.\n", expect={"tool_results_contain": ["red"]}),
-                completes(),
-            ],
-            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1, times=1)],
-        }
+        worker=[
+            asks(COLOUR),
+            writes("notes.txt", "A line.\n", expect={"tool_results_contain": ["red"]}),
+            completes(),
+        ],
+        developer=[faulty(answers(BLUE), status=429, retry_after=1, times=1)],
     )
     done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.COMPLETE
     (retried,) = done.of(e.CallRetried)
     assert retried.wait_s >= 1
 
@@ -166,14 +154,10 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
 def test_a_reset_time_that_the_api_names_is_waited_for_told_and_not_more_often_than_was_set(
     rehearse: Rehearse,
 ) -> None:
-    callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR)],
-            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=1)],
-        }
+    callers = whole_run(worker=[asks(COLOUR)], developer=[faulty(answers(BLUE), status=429, retry_after=1)])
+    done = rehearse(
+        callers, verify=("true",), settings={**WINDOWS, "retries.resets": "1"}, ends=Outcome.FAILED
     )
-    done = rehearse(callers, verify=("true",), settings={**WINDOWS, "retries.resets": "1"})
-    assert done.outcome is Outcome.FAILED
     assert len(done.of(e.CallRetried)) == 1
     assert "its limit ends and the run waits (reset 1), again in 1.2 s" in done.output
 
@@ -183,13 +167,10 @@ def test_three_windows_of_a_plan_in_one_run_are_waited_out_with_slack_and_it_end
 ) -> None:
     full = {"status": 429, "retry_after": 1, "times": 3}
     callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
-            "developer/notes/1": [faulty(answers(BLUE), **full)],
-        }
+        worker=[asks(COLOUR), writes("notes.txt", "A line.\n"), completes()],
+        developer=[faulty(answers(BLUE), **full)],
     )
     done = rehearse(callers, verify=("true",), settings={**WINDOWS, "retries.tries": "1"})
-    assert done.outcome is Outcome.COMPLETE
     waited = [stored for stored in done.stored if isinstance(stored.event, e.CallRetried)]
     assert len(waited) == 3
     for stored in waited:
@@ -213,8 +194,7 @@ def test_a_reset_after_the_deadline_ends_the_run_at_its_limit_with_what_is_merge
         "developer/late/1": [faulty(answers(BLUE), **week)],
         "reviewer/*": [passes()],
     }
-    done = rehearse(callers, verify=("true",), settings={**QUICK, "deadline": "+1h"})
-    assert done.outcome is Outcome.LIMIT
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "deadline": "+1h"}, ends=Outcome.LIMIT)
     assert "after the run's deadline" in done.view.ended.cause
     assert done.view.tasks["notes"].merged_commit
     assert done.view.checkout.kept
@@ -274,22 +254,17 @@ async def test_the_end_of_a_wait_is_the_one_that_was_recorded_however_long_recor
 
 def test_a_reset_time_that_is_too_far_away_is_not_waited_for(rehearse: Rehearse) -> None:
     callers = whole_run(
-        **{
-            "worker/notes/1": [asks(COLOUR)],
-            "developer/notes/1": [faulty(answers(BLUE), status=429, retry_after=90_000)],
-        }
+        worker=[asks(COLOUR)], developer=[faulty(answers(BLUE), status=429, retry_after=90_000)]
     )
-    done = rehearse(callers, **PLAIN)
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
     assert done.of(e.CallRetried) == []
 
 
 @pytest.mark.claude
 @pytest.mark.late
 def test_silence_ends_the_session_is_tried_once_more_and_then_the_task_is_stuck(rehearse: Rehearse) -> None:
-    callers = whole_run(**{"worker/notes/1": [faulty(writes("notes.txt", "x"), hang="before-headers")]})
-    done = rehearse(callers, verify=("true",), settings={**QUICK, "limits.idle_s": "1"})
-    assert done.outcome is Outcome.STUCK
+    callers = whole_run(worker=[faulty(writes("notes.txt", "x"), hang="before-headers")])
+    done = rehearse(callers, verify=("true",), settings={**QUICK, "limits.idle_s": "1"}, ends=Outcome.STUCK)
     assert "no sign of life for 1 s" in done.view.tasks["notes"].end.reason
     assert len(done.of(e.CallRetried)) == 1
 
@@ -309,7 +284,6 @@ def test_a_connection_that_comes_back_is_used_again(rehearse: Rehearse) -> None:
             "retries.longest_wait_s": "1",
         },
     )
-    assert done.outcome is Outcome.COMPLETE
     assert done.of(e.CallRetried)
 
 
@@ -317,11 +291,7 @@ def test_all_who_ask_wait_until_the_time_that_the_newest_failure_named(
     rehearse: Rehearse,
 ) -> None:
     """The back-off is in the journal: the view of any process of the run holds it."""
-    callers = whole_run(
-        **{
-            "planner/plan/1": [faulty(dict(whole_run()["planner/plan/1"][0]), status=529, times=1)],
-        }
-    )
+    callers = whole_run(planner=[faulty(dict(whole_run()["planner/plan/1"][0]), status=529, times=1)])
     done = rehearse(
         callers,
         verify=("true",),

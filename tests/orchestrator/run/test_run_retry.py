@@ -53,14 +53,11 @@ def asked_after(done: Done, before: int) -> list[str]:
 def test_a_retry_that_was_recorded_before_a_kill_is_not_asked_for_again(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    callers = whole_run(
-        **{"worker/notes/1": [STUCK], "worker/notes/2": [writes("notes.txt", "1\n"), completes()]}
-    )
-    done = rehearse(callers, verify=("true",))
+    callers = whole_run(worker=[STUCK], **{"worker/notes/2": [writes("notes.txt", "1\n"), completes()]})
+    done = rehearse(callers, verify=("true",), ends=Outcome.STUCK)
     with pytest.raises(JournalError):
         resume(done, open_journal=stopping_after(e.RunResumed), retry=("notes",))
     last = resume(done, retry=("notes",), kept=True)  # as `--keep` begins it again
-    assert last.outcome is Outcome.COMPLETE, last.output
     assert [one.retry for one in last.of(e.RunResumed)] == [("notes",), ()]
 
 
@@ -75,16 +72,13 @@ def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not
         completes(),
     ]
     callers = callers_of_two(**{"worker/second/1": stuck, "worker/second/2": again})
-    done = rehearse(callers, spec=SPEC, verify=("true",))
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(callers, spec=SPEC, verify=("true",), ends=Outcome.STUCK)
     assert "sq resume" in done.output
     assert "--retry second" in done.output
     asked = len(done.ledger)
-    told = resume(done)
-    assert told.outcome is Outcome.STUCK
+    told = resume(done, ends=Outcome.STUCK)
     assert asked_after(told, asked) == []
     ended = resume(done, retry=("second",))
-    assert ended.outcome is Outcome.COMPLETE, ended.output
     callers_asked = set(asked_after(ended, asked))
     assert callers_asked == {"worker/second/2", "reviewer/second/2", "reviewer/final/1"}
     assert shell(repository, "git", "show", "main:second.txt") == "2"
@@ -95,11 +89,15 @@ def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not
 def test_a_review_that_never_came_is_asked_for_again_and_the_accepted_work_is_not_built_again(
     rehearse: Rehearse, resume: Resume
 ) -> None:
-    done = rehearse(callers_of_two(**{"reviewer/first/1": [*SILENT, passes()]}), spec=SPEC, verify=("true",))
+    done = rehearse(
+        callers_of_two(**{"reviewer/first/1": [*SILENT, passes()]}),
+        spec=SPEC,
+        verify=("true",),
+        ends=Outcome.STUCK,
+    )
     assert done.view.tasks["first"].stage is Stage.UNVERIFIED
     asked = len(done.ledger)
     ended = resume(done, retry=("first",))
-    assert ended.outcome is Outcome.COMPLETE, ended.output
     assert "worker/first/1" not in asked_after(ended, asked)
     workers = [one for one in ended.of(e.CallStarted) if one.role is Role.WORKER and one.task_id == "first"]
     assert len(workers) == 1
@@ -116,12 +114,12 @@ def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
         spec=SPEC,
         verify=(f"test ! -e {busy} || sleep 60",),
         settings={"sandbox": "off", "limits.verify_s": "2"},
+        ends=Outcome.STUCK,
     )
     assert done.view.tasks["first"].stage is Stage.UNVERIFIED, done.output
     asked = len(done.ledger)
     busy.unlink()
     ended = resume(done, retry=("first",))
-    assert ended.outcome is Outcome.COMPLETE, ended.output
     assert "worker/first/1" not in asked_after(ended, asked)
 
 
@@ -129,19 +127,17 @@ def test_a_command_that_did_not_answer_is_run_again_without_asking_the_worker(
 def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume: Resume) -> None:
     wrong = issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="spec-mismatch")
     callers = whole_run(
+        worker=[writes("notes.txt", "wrong\n"), completes()],
         **{
-            "worker/notes/1": [writes("notes.txt", "wrong\n"), completes()],
             "worker/notes/2": [writes("notes.txt", "still wrong\n"), completes()],
             "worker/notes/3": [writes("notes.txt", "not yet\n"), completes()],
             "worker/notes/4": [writes("notes.txt", "right\n"), completes()],
             "reviewer/notes/4": [rules("fixed", wrong)],
             "reviewer/notes/*": [finds(wrong)],
-        }
+        },
     )
-    done = rehearse(callers, verify=("true",), effort="low")
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(callers, verify=("true",), effort="low", ends=Outcome.STUCK)
     ended = resume(done, retry=("notes",))
-    assert ended.outcome is Outcome.COMPLETE, ended.output
     assert ended.view.tasks["notes"].attempt == 4
 
 
@@ -156,7 +152,9 @@ def test_revisions_that_were_used_up_are_allowed_anew(rehearse: Rehearse, resume
 def test_only_tasks_that_ended_unmerged_can_be_tried_again(
     rehearse: Rehearse, resume: Resume, task: str, says: str
 ) -> None:
-    done = rehearse(callers_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",))
+    done = rehearse(
+        callers_of_two(**{"worker/second/1": [STUCK]}), spec=SPEC, verify=("true",), ends=Outcome.STUCK
+    )
     with pytest.raises(UsageError, match=says):
         resume(done, retry=(task,))
     with pytest.raises(UsageError, match="--retry"):

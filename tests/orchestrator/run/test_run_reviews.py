@@ -39,8 +39,8 @@ def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_f
     terse = issue("notes.txt", 1, "too terse", "say more", kind="over-engineering")
     done = rehearse(
         whole_run(
+            reviewer=[finds(terse)],
             **{
-                "reviewer/notes/1": [finds(terse)],
                 "reviewer/notes/2": [rules("fixed", terse)],
                 "worker/notes/2": [
                     writes(
@@ -56,11 +56,10 @@ def test_a_failed_review_goes_into_the_retry_prompt_with_place_description_and_f
                     ),
                     completes(),
                 ],
-            }
+            },
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE
     assert done.view.context.review_issues == []
 
 
@@ -103,7 +102,6 @@ def test_final_review_reopens_the_tasks_it_names_and_they_are_built_again(rehear
         },
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [event.task_id for event in done.of(TaskReopened)] == ["one", "two"]
     assert sorted(event.task_id for event in done.of(TaskMerged)) == ["one", "one", "two", "two"]
 
@@ -123,8 +121,8 @@ def test_a_final_review_that_keeps_failing_is_never_complete(rehearse: Rehearse)
         ),
         effort="high",
         **CHECKED,
+        ends=Outcome.STUCK,
     )
-    assert done.outcome is Outcome.STUCK
     assert "still wrong" in done.view.ended.cause
 
 
@@ -136,8 +134,8 @@ def test_a_reviewer_that_never_reports_is_asked_once_more_and_then_the_task_is_u
             **{"reviewer/notes/*": [{"text": "Looks good to me!"}, {"text": "As I said, it is fine."}]}
         ),
         **CHECKED,
+        ends=Outcome.UNVERIFIED,
     )
-    assert done.outcome is Outcome.UNVERIFIED
     assert done.of(TaskMerged) == []
     assert len(done.of(ReviewUnusable)) == 2
     assert all("Check agent output format" in event.issue.suggestion for event in done.of(ReviewUnusable))
@@ -145,33 +143,29 @@ def test_a_reviewer_that_never_reports_is_asked_once_more_and_then_the_task_is_u
 
 @pytest.mark.late
 def test_a_reviewer_that_reports_when_asked_once_more_counts(rehearse: Rehearse) -> None:
-    done = rehearse(
+    rehearse(
         whole_run(
             **{"reviewer/notes/*": [{"text": "Let me think."}, passes(prompt_contains=["did not arrive"])]}
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE
 
 
 def test_a_review_that_fails_without_naming_an_issue_is_not_sent_to_the_worker(rehearse: Rehearse) -> None:
-    done = rehearse(whole_run(**{"reviewer/notes/*": [finds(), finds()]}), **CHECKED)
-    assert done.outcome is Outcome.UNVERIFIED
+    done = rehearse(whole_run(**{"reviewer/notes/*": [finds(), finds()]}), **CHECKED, ends=Outcome.UNVERIFIED)
     assert done.of(TaskReopened) == []
 
 
 @pytest.mark.late
 def test_two_silent_final_reviews_leave_the_run_unverified(rehearse: Rehearse) -> None:
     silent = whole_run(**{"reviewer/final/*": [{"text": "Fine."}, {"text": "Fine!"}]})
-    done = rehearse(silent, effort="high", **CHECKED)
-    assert done.outcome is Outcome.UNVERIFIED
+    rehearse(silent, effort="high", **CHECKED, ends=Outcome.UNVERIFIED)
 
 
 def test_a_run_of_one_task_whose_review_saw_the_whole_is_not_reviewed_twice(rehearse: Rehearse) -> None:
     callers = whole_run()
     del callers["reviewer/final/*"]
     done = rehearse(callers, **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert "reviewed once: the review of the only task saw the whole" in done.output
     assert [one.task_id for one in done.of(ReviewRecorded)] == ["notes"]
 
@@ -195,7 +189,6 @@ def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_tur
     again = rules("fixed", WRONG, why="It is the right word.", expect=told)
     leaves_out = passes(prompt_contains=["A report that leaves one out is refused"])
     done = rehearse(reviewed_again(leaves_out, again), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     reviews = done.of(ReviewRecorded)
     assert [one.passed for one in reviews] == [False, True]
     assert [(one.state, one.note) for one in reviews[-1].findings] == [
@@ -208,8 +201,7 @@ def test_a_reviewer_sees_a_change_that_an_attribute_of_the_tree_hides(rehearse: 
     hidden = [writes("notes.txt", "A line.\n"), writes(".gitattributes", "*.txt -diff\n*.txt binary\n")]
     sees = passes(prompt_contains=["+A line."])
     callers = {"worker/notes/1": [*hidden, completes()], "reviewer/notes/1": [sees]}
-    done = rehearse(whole_run(**callers), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(**callers), **CHECKED)
 
 
 SEEDS_PASS = {"text": '```json\n{"passed": true, "issues": [], "suggestions": []}\n```'}
@@ -221,7 +213,6 @@ def test_a_pass_without_rulings_clears_the_findings_and_ends_the_run_as_complete
     rehearse: Rehearse, replies: Sequence[Mapping[str, Any]]
 ) -> None:
     done = rehearse(reviewed_again(*replies), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
     reviews = done.of(ReviewRecorded)
     assert [one.passed for one in reviews] == [False, True]
     assert [one.state for one in reviews[-1].findings] == [FindingState.FIXED]
@@ -234,8 +225,7 @@ def test_a_shallow_review_is_asked_for_no_quality_and_sends_nothing_back_for_it(
     by_tool = {**finds(layer), "expect": {"prompt_lacks": ["over-engineering", "dead-code"]}}
     refused = {"tool_results_contain": ["'over-engineering' is not one of"]}
     in_words = {"text": json.dumps({"passed": False, "issues": [layer]}), "expect": refused}
-    done = rehearse(whole_run(**{"reviewer/notes/1": [by_tool, in_words]}), effort="low", **CHECKED)
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(reviewer=[by_tool, in_words]), effort="low", **CHECKED)
     assert "suggestion: notes.txt:1 (over-engineering): a layer too many" in done.output
 
 
@@ -243,18 +233,19 @@ def test_a_shallow_review_is_asked_for_no_quality_and_sends_nothing_back_for_it(
 def test_revisions_used_up_end_as_stuck(rehearse: Rehearse) -> None:
     attempts = {f"worker/notes/{n}": [writes("notes.txt", f"Try {n}.\n"), completes()] for n in range(1, 4)}
     finding = finds(issue("notes.txt", 1, "not yet", "try again", kind="incorrect-behavior"))
-    done = rehearse(whole_run(**attempts, **{"reviewer/notes/*": [finding]}), effort="low", **CHECKED)
-    assert done.outcome is Outcome.STUCK
+    done = rehearse(
+        whole_run(**attempts, **{"reviewer/notes/*": [finding]}), effort="low", **CHECKED, ends=Outcome.STUCK
+    )
     assert "2 revisions" in done.view.tasks["notes"].end.reason
 
 
 @pytest.mark.slow
 def test_a_retry_that_changes_nothing_is_not_reviewed_again(rehearse: Rehearse) -> None:
     terse = issue("notes.txt", 1, "too terse", "say more")
-    done = rehearse(
+    rehearse(
         whole_run(
+            reviewer=[finds(terse)],
             **{
-                "reviewer/notes/1": [finds(terse)],
                 "reviewer/notes/2": [rules("fixed", terse)],
                 "worker/notes/2": [
                     completes(),
@@ -265,24 +256,21 @@ def test_a_retry_that_changes_nothing_is_not_reviewed_again(rehearse: Rehearse) 
                     ),
                     completes(),
                 ],
-            }
+            },
         ),
         **CHECKED,
     )
-    assert done.outcome is Outcome.COMPLETE
 
 
 def test_a_plan_that_does_not_hold_goes_back_and_is_never_built(rehearse: Rehearse) -> None:
     bad = plans("notes", notes=["nowhere"])
     good = {**plans("notes"), "expect": {"prompt_contains": ["depends on 'nowhere'"]}}
-    done = rehearse(whole_run(**{"planner/plan/1": [bad, good]}), **CHECKED)
-    assert done.outcome is Outcome.COMPLETE
+    done = rehearse(whole_run(planner=[bad, good]), **CHECKED)
     assert len(done.of(PlanRejected)) == 1
 
 
 def test_three_plans_that_do_not_hold_end_the_run_with_the_list(rehearse: Rehearse) -> None:
     bad = plans("notes", notes=["nowhere"])
-    done = rehearse(whole_run(**{"planner/plan/1": [bad, bad, bad]}))
-    assert done.outcome is Outcome.USAGE
+    done = rehearse(whole_run(planner=[bad, bad, bad]), ends=Outcome.USAGE)
     assert "depends on 'nowhere'" in done.output
     assert not [event for event in done.of(CallStarted) if event.role == "worker"]

@@ -62,7 +62,6 @@ def test_ignored_files_are_there_for_agents_and_verification_and_in_no_commit(
         settings=including("local.env", "data/", "nothing/of/this/name"),
         verify=("test -f local.env && test -f data/big.bin",),
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     told = done.of(e.WorkspaceSetUp)
     assert {one.task_id for one in told} == {"notes", ""}
     assert len({one.folder for one in told}) == len(told)
@@ -88,8 +87,7 @@ def test_files_that_are_ignored_only_by_what_is_not_committed_stop_the_run_with_
 ) -> None:
     (ignoring / ".gitignore").write_text("*.env\n*.key\ndata/\nmade/\n")
     (ignoring / "a.key").write_text("x\n")
-    done = rehearse(whole_run(), settings=including("*.key"))
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(whole_run(), settings=including("*.key"), ends=Outcome.FAILED)
     assert "a.key" in done.output
     assert "commit the .gitignore" in done.output
 
@@ -104,7 +102,6 @@ def test_commands_are_run_once_in_each_worktree_before_anybody_works_there(
     command = f"mkdir -p made && touch made/ready && pwd >> {ran}"
     settings = {**setting_up(command), "sandbox": "off"}  # it writes beside its worktree
     done = rehearse(whole_run(), settings=settings, verify=("test -f made/ready",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert done.view.started
     folders = [Path(line).name for line in ran.read_text().splitlines()]
     assert "notes" in folders
@@ -121,8 +118,7 @@ def test_what_commands_change_in_the_project_is_put_back(
     rehearse: Rehearse, ignoring: Path, shell: Shell
 ) -> None:
     command = "echo more >> tracked.txt; echo x > new.txt; chmod +x .gitignore; mkdir made; echo x > made/it"
-    done = rehearse(whole_run(), settings=setting_up(command), verify=("test -f made/it",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(), settings=setting_up(command), verify=("test -f made/it",))
     assert delivered(ignoring, shell) == {".gitignore", "tracked.txt", "notes.txt"}
     assert shell(ignoring, "git", "show", "main:tracked.txt") == "tracked"
     assert shell(ignoring, "git", "diff", "--name-only", "main~1", "main") == "notes.txt"
@@ -135,26 +131,26 @@ def test_a_command_that_fails_stops_the_run_and_a_resumed_one_sets_it_up_again(
     there = ignoring.parent / "there"
     commands = ("true", f"echo half > half.txt; echo no such service; test -e {there}", "touch never")
     settings = {**setting_up(*commands), "sandbox": "off"}  # it looks beside its worktree
-    done = rehearse(whole_run(), settings=settings, verify=("test ! -e half.txt",))
-    assert done.outcome is Outcome.FAILED
+    done = rehearse(whole_run(), settings=settings, verify=("test ! -e half.txt",), ends=Outcome.FAILED)
     for part in (f"test -e {there}", "ended with 1", "no such service", "sq resume"):
         assert part in done.output
     (told,) = done.of(e.WorkspaceSetUp)
     assert [one.passed for one in told.runs] == [True, False]
     there.touch()
-    ended = resume(done)
-    assert ended.outcome is Outcome.COMPLETE, ended.output
+    resume(done)
 
 
 @pytest.mark.slow
 def test_set_up_that_was_killed_in_the_middle_is_done_again_and_leaves_no_trace(
     rehearse: Rehearse, resume: Resume, ignoring: Path, shell: Shell
 ) -> None:
-    failing = whole_run(
-        **{"worker/notes/1": [{**completes(), "misbehave": {"status": 401, "times": 1}}, *ACCEPTED]}
+    failing = whole_run(worker=[{**completes(), "misbehave": {"status": 401, "times": 1}}, *ACCEPTED])
+    done = rehearse(
+        failing,
+        settings=setting_up("mkdir -p made && touch made/ready"),
+        verify=("true",),
+        ends=Outcome.FAILED,
     )
-    done = rehearse(failing, settings=setting_up("mkdir -p made && touch made/ready"), verify=("true",))
-    assert done.outcome is Outcome.FAILED
     worktree = worktree_root(ignoring, done.folder.name) / "notes"
     marker = Path(shell(worktree, "git", "rev-parse", "--absolute-git-dir")) / "sq-set-up"
     marker.write_text(f"begun on {shell(worktree, 'git', 'rev-parse', 'HEAD')}")  # as a kill leaves it
@@ -162,7 +158,6 @@ def test_set_up_that_was_killed_in_the_middle_is_done_again_and_leaves_no_trace(
     (worktree / "tracked.txt").write_text("half\n")
     (worktree / "half.txt").write_text("half\n")
     ended = resume(done)
-    assert ended.outcome is Outcome.COMPLETE, ended.output
     assert shell(ignoring, "git", "diff", "--name-only", "main~1", "main") == "notes.txt"
     told = [one for one in ended.of(e.WorkspaceSetUp) if one.task_id == "notes"]
     assert len(told) == 2
@@ -176,8 +171,7 @@ def test_commands_get_no_secrets(rehearse: Rehearse, ignoring: Path, monkeypatch
     monkeypatch.setenv("MY_API_KEY", "sk-ant-1234567890")
     command = "mkdir -p made && env > made/seen"
     looks = "grep -q ^PATH= made/seen && ! grep -q MY_API_KEY made/seen"
-    done = rehearse(whole_run(), settings=setting_up(command), verify=(looks,))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(), settings=setting_up(command), verify=(looks,))
 
 
 @pytest.mark.slow
@@ -185,7 +179,6 @@ def test_without_worktrees_nothing_is_set_up_in_the_checkout(rehearse: Rehearse,
     ran = ignoring.parent / "ran"
     settings = {**setting_up(f"pwd >> {ran}"), **including("*"), "worktrees": False}
     done = rehearse(whole_run(), settings=settings, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     folders = ran.read_text().splitlines() if ran.exists() else []
     assert str(ignoring) not in folders, "only scratch worktrees of sq's own are set up"
     assert str(ignoring) not in {one.folder for one in done.of(e.WorkspaceSetUp)}
@@ -223,7 +216,6 @@ def test_worktrees_are_made_ready_by_their_lock_file_once_and_then_by_copies(
     rehearse: Rehearse, package: Path, shell: Shell
 ) -> None:
     done = rehearse(whole_run(), verify=("node -e \"require('local')\"",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert "note: set-up: npm ci --no-audit --no-fund --prefer-offline (package-lock.json)" in done.output
     first, *others = done.of(e.WorkspaceSetUp)
     assert [one.passed for one in first.runs] == [True]
@@ -243,7 +235,6 @@ def test_a_step_that_fails_is_said_and_the_run_goes_on(
     (package / "package-lock.json").write_text("{")
     shell(package, "git", "commit", "--quiet", "--all", "-m", "Break the lock")
     done = rehearse(whole_run(), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert "The baseline shows whether the commands can run" in done.output
 
 
@@ -251,7 +242,7 @@ def test_a_step_that_fails_is_said_and_the_run_goes_on(
 def test_a_step_that_fails_on_the_work_is_run_once_for_its_tree(rehearse: Rehearse, package: Path) -> None:
     work = [writes("package-lock.json", "{"), completes()]
     checks = ("true", "test -f package-lock.json")
-    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=checks)
+    done = rehearse(whole_run(worker=work), verify=checks)
     set_ups = done.of(e.WorkspaceSetUp)
     assert len([run for one in set_ups for run in one.runs if not run.passed]) == 1, done.output
     assert "it failed on this tree" in done.output
@@ -260,7 +251,6 @@ def test_a_step_that_fails_on_the_work_is_run_once_for_its_tree(rehearse: Rehear
 @pytest.mark.slow
 def test_none_makes_nothing_ready(rehearse: Rehearse, package: Path) -> None:
     done = rehearse(whole_run(), settings={"worktree.setup": "none"}, verify=("test ! -e node_modules",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert done.of(e.WorkspaceSetUp) == []
 
 
@@ -275,11 +265,10 @@ def test_a_workers_commands_find_the_worktrees_own_code_as_sqs_commands_do(
     look = "python3 -c \"import shop; open('notes.txt', 'w').write(shop.__file__)\""
     work = [says(call("Bash", command=look)), completes()]
     done = rehearse(
-        whole_run(**{"worker/notes/1": work}),
+        whole_run(worker=work),
         settings={"worktree.setup": "none"},
         verify=('python3 -c "import shop"',),
     )
-    assert done.outcome is Outcome.COMPLETE, done.output
     found = (repository / "notes.txt").read_text()
     assert found == f"{done.view.tasks['notes'].place.worktree}/src/shop/__init__.py"
 
@@ -328,10 +317,7 @@ def test_packages_that_a_task_adds_are_downloaded_apart_and_are_there_for_its_ve
     work = [writes(name, (repository / name).read_text()) for name in (*more, "go.sum")]
     shell(repository, "git", "reset", "--quiet", "--hard")
     monkeypatch.delenv("GOFLAGS")
-    done = rehearse(
-        whole_run(**{"worker/notes/1": [*work, completes()]}), verify=("go build -o /dev/null .",)
-    )
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=[*work, completes()]), verify=("go build -o /dev/null .",))
     ran = [run for one in done.of(e.WorkspaceSetUp) for run in one.runs]
     assert all(run.passed for run in ran), ran
     assert not done.view.evidence.not_again
@@ -351,8 +337,7 @@ def test_a_tool_that_runs_code_to_download_is_named_and_the_base_result_stays(
     shell(repository, "git", "add", ".")
     shell(repository, "git", "commit", "--quiet", "-m", "Gems")
     work = [writes("Gemfile.lock", "# two\n"), completes()]
-    done = rehearse(whole_run(**{"worker/notes/1": work}), verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work), verify=("true",))
     note = "`bundle check || bundle install` (Gemfile.lock) is not run again: Gemfile is code"
     assert next(iter(done.view.evidence.not_again)).startswith(note)
     assert done.output.rindex(note) > done.output.index("complete (exit code 0)")
@@ -367,8 +352,8 @@ def test_a_list_of_the_users_is_sealed_on_changed_files_and_its_failure_names_th
     shell(repository, "git", "commit", "--quiet", "-m", "A manifest")
     looks = "grep -q one go.mod || { echo curl: Could not resolve host: example.com; exit 1; }"
     work = [writes("go.mod", "module two\n"), completes()]
-    callers = whole_run(**{"worker/notes/1": work})
-    done = rehearse(callers, settings=setting_up(looks), verify=("true",))
+    callers = whole_run(worker=work)
+    done = rehearse(callers, settings=setting_up(looks), verify=("true",), ends=None)
     assert done.outcome is not Outcome.COMPLETE, done.output
     assert 'seems to lack the network (`sandbox.network = "full"` opens it)' in done.output
     assert "runs without the network and without credentials" in done.output
@@ -376,7 +361,6 @@ def test_a_list_of_the_users_is_sealed_on_changed_files_and_its_failure_names_th
 
 def test_an_open_network_is_said_first_and_last(rehearse: Rehearse, repository: Path) -> None:
     done = rehearse(whole_run(), settings={"sandbox.network": "full"}, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     line = "sandbox.network is full: verification commands"
     assert any(line in note for note in (done.view.started.notes if done.view.started else ()))
     assert done.output.rindex(line) > done.output.index("complete (exit code 0)")

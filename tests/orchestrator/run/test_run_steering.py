@@ -57,7 +57,6 @@ def judge_calls(done: Done) -> list[e.CallStarted]:
 
 def test_every_check_is_judged_with_one_shared_beginning_and_the_claim_stands(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), steering="all", usage={"input_tokens": 1000, "output_tokens": 10}, **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     found = results(done)
     assert {one.id for one in load_considerations(None).considerations if not one.in_runs}.isdisjoint(found)
     assert len(found) > 10
@@ -79,9 +78,8 @@ def test_an_unmet_blocker_goes_back_into_the_same_session_and_is_looked_at_again
         ),
         completes(),
     ]
-    callers = whole_run(**{"worker/notes/1": worker, **judged(again, finds("not_satisfied", when=TESTING))})
+    callers = whole_run(worker=worker, **judged(again, finds("not_satisfied", when=TESTING)))
     done = rehearse(callers, steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert not results(done, 0)["local_testing"].satisfied
     assert results(done, 1)["local_testing"].satisfied
     assert len({one.session_id for one in done.of(e.CallStarted) if one.role is Role.WORKER}) == 1
@@ -101,8 +99,12 @@ def test_the_same_failures_three_times_are_stuck_whatever_the_words(rehearse: Re
         completes(),
         *[reply for number in (2, 3) for reply in (writes("notes.txt", f"{number}\n"), completes())],
     ]
-    done = rehearse(whole_run(**{"worker/notes/1": worker, **judged(*unmet)}), steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.STUCK, done.output
+    done = rehearse(
+        whole_run(worker=worker, **judged(*unmet)),
+        steering="blockers",
+        **PLAIN,
+        ends=Outcome.STUCK,
+    )
     assert "3 times for the same reason" in done.view.tasks["notes"].end.reason
 
 
@@ -114,7 +116,6 @@ def test_an_unmet_warning_is_told_and_holds_nobody(rehearse: Rehearse) -> None:
         )
     )
     done = rehearse(callers, steering="all", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert "warning feature_docs_discoverable" in done.output
 
 
@@ -136,7 +137,6 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
     rehearse: Rehearse, reply: dict[str, Any]
 ) -> None:
     done = rehearse(whole_run(**{"judge/notes/1": [reply]}), steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert Source.JUDGE not in {one.source for one in results(done).values()}
     assert all(one.satisfied and one.reason for one in results(done).values())
     gate = next(decided for decided in done.of(e.GateDecided) if decided.gate == "power steering")
@@ -152,7 +152,6 @@ def test_a_check_without_a_verdict_is_left_to_its_rule_or_told_as_not_checked(
 def test_a_judge_that_is_refused_for_good_is_said_once_and_not_asked_again(rehearse: Rehearse) -> None:
     down = {**finds("not_satisfied"), "misbehave": {"status": 400, "message": "no judge today"}}
     done = rehearse(whole_run(**{"judge/notes/1": [down]}), steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     (told,) = [line for line in done.output.splitlines() if "no judge today" in line]
     assert told.startswith("notes: judge: api error: ")
     assert told.endswith("The judge is not asked again in this run, and rules decide")
@@ -174,7 +173,6 @@ def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verificat
 ) -> None:
     asks_one(repository)
     done = rehearse(whole_run(**{"judge/notes/1": [finds("cannot_tell")]}), steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.source for one in results(done).values()] == [Source.NOT_CHECKED]
     gates = {decided.gate: decided.verdict for decided in done.of(e.GateDecided)}
     assert gates["power steering"] is Verdict.NOT_CHECKED
@@ -201,9 +199,8 @@ def test_without_a_judge_a_rule_holds_a_stub_and_sqs_own_verification_counts_as_
         },
         completes(),
     ]
-    callers = whole_run(**{"worker/notes/1": worker, "judge/notes/1": [{"text": "I cannot say."}]})
+    callers = whole_run(worker=worker, **{"judge/notes/1": [{"text": "I cannot say."}]})
     done = rehearse(callers, steering="blockers", verify=("python3 -m unittest",))
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [result.consideration_id for result in results(done, 0).values() if not result.satisfied] == [
         "philosophy_compliance"
     ]
@@ -219,7 +216,9 @@ def test_prose_counts_if_its_first_words_are_the_verdict(
     rehearse: Rehearse, repository: Path, words: str, satisfied: bool
 ) -> None:
     asks_one(repository)
-    done = rehearse(whole_run(**{"judge/notes/1": [{"text": words}]}), steering="blockers", **PLAIN)
+    done = rehearse(
+        whole_run(**{"judge/notes/1": [{"text": words}]}), steering="blockers", **PLAIN, ends=None
+    )
     found = results(done)["changelog"]
     assert (found.satisfied, found.source) == (satisfied, Source.JUDGE)
 
@@ -237,9 +236,8 @@ def test_a_verdict_inside_the_session_changes_nothing(rehearse: Rehearse) -> Non
         writes("notes.txt", "3\n"),
         completes(),
     ]
-    callers = whole_run(**{"worker/notes/1": worker, **judged(finds("not_satisfied", when=TESTING))})
-    done = rehearse(callers, steering="blockers", **PLAIN)
-    assert done.outcome is Outcome.STUCK, done.output
+    callers = whole_run(worker=worker, **judged(finds("not_satisfied", when=TESTING)))
+    done = rehearse(callers, steering="blockers", **PLAIN, ends=Outcome.STUCK)
     assert not results(done)["local_testing"].satisfied
 
 
@@ -250,8 +248,13 @@ def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_co
     hanging = {**SATISFIED, "misbehave": {"hang": "before-headers"}}
     callers = whole_run(**{"judge/notes/1": [hanging]})
     for limit in ("5", "40"):  # a busy machine may need the first for what comes before the judge
-        done = rehearse(callers, steering="blockers", verify=("true",), settings={"limits.run_s": limit})
-        assert done.outcome is Outcome.LIMIT
+        done = rehearse(
+            callers,
+            steering="blockers",
+            verify=("true",),
+            settings={"limits.run_s": limit},
+            ends=Outcome.LIMIT,
+        )
         calls = done.view.calls_of(Role.JUDGE, "notes")
         if calls:
             break
@@ -262,7 +265,6 @@ def test_a_judge_that_is_cut_off_leaves_no_call_open_and_what_was_held_for_it_co
 
 def test_without_steering_no_judge_is_asked(rehearse: Rehearse) -> None:
     done = rehearse(whole_run(), **PLAIN)
-    assert done.outcome is Outcome.COMPLETE
     assert judge_calls(done) == []
 
 

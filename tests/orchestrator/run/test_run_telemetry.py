@@ -143,7 +143,7 @@ def test_a_collector_that_never_answers_changes_nothing_of_a_run(
 
 def test_without_an_address_nothing_of_telemetry_is_on(rehearse: Rehearse, repository: Path) -> None:
     shows = says(call("Bash", command="env > variables.txt"))
-    callers = whole_run(**{"worker/notes/1": [shows, writes("notes.txt", "A line.\n"), completes()]})
+    callers = whole_run(worker=[shows, writes("notes.txt", "A line.\n"), completes()])
     assert rehearse(callers, verify=("true",)).outcome is Outcome.COMPLETE
     variables = (repository / "variables.txt").read_text()
     assert "OTEL_" not in variables

@@ -49,7 +49,7 @@ def built(rehearse: Rehearse, repository: Path, shell: Callable[..., str]) -> Ca
             "worker/mul/*": [work, completes(), completes()],
             "reviewer/mul/*": [passes()],
         }
-        return rehearse(whole_run(**callers), verify=(COMMAND,))
+        return rehearse(whole_run(**callers), verify=(COMMAND,), ends=None)
 
     return run
 

@@ -45,7 +45,7 @@ def bash(command: str, **reply: Any) -> dict[str, Any]:
 
 def rehearse_dirty(rehearse: Rehearse, callers: Any, **more: Any) -> Any:
     given = {"settings": IN_PLACE, "verify": ("test -f notes.txt",), "allow_dirty": True}
-    return rehearse(callers, **{**given, **more})
+    return rehearse(callers, **{**given, **more}, ends=None)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
         ),
         completes(),
     ]
-    done = rehearse_dirty(rehearse, whole_run(**{"worker/notes/1": worker}))
+    done = rehearse_dirty(rehearse, whole_run(worker=worker))
     assert done.outcome is Outcome.COMPLETE
     (refused,) = done.of(e.CompletionRefused)
     assert "--edit-dirty" not in refused.feedback
@@ -97,9 +97,7 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
 @pytest.mark.late
 def test_with_edit_dirty_the_users_lines_may_be_changed(rehearse: Rehearse, dirty: Path) -> None:
     worker = [bash("sed -i \"s/'mine'/'worker'/\" code.py && rm mine.txt && echo x > notes.txt"), completes()]
-    done = rehearse_dirty(
-        rehearse, whole_run(**{"worker/notes/1": worker}), allow_dirty=False, edit_dirty=True
-    )
+    done = rehearse_dirty(rehearse, whole_run(worker=worker), allow_dirty=False, edit_dirty=True)
     assert done.outcome is Outcome.COMPLETE
     assert "'worker'" in (dirty / "code.py").read_text()
     assert not (dirty / "mine.txt").exists()
@@ -115,12 +113,12 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
         issue(".gitignore", 1, "nothing", "nothing", task="notes"),
     ]
     callers = whole_run(
+        planner=[plans("notes", "second")],
         **{
-            "planner/plan/1": [plans("notes", "second")],
             "worker/second/1": [writes("second.txt", "x\n"), completes()],
             "reviewer/second/*": [passes()],
             "reviewer/final/*": [finds(*found[:2])],
-        }
+        },
     )
     done = rehearse_dirty(rehearse, callers)
     assert done.outcome is Outcome.COMPLETE
@@ -142,9 +140,7 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
 def test_a_tasks_review_sends_nobody_to_the_users_work_beside_it(rehearse: Rehearse, dirty: Path) -> None:
     worker = [bash("echo more >> code.py && echo x > notes.txt"), completes()]
     found = [issue("code.py", 5, "wrong", "remove it"), issue("mine.txt", 2, "stray", "delete it")]
-    done = rehearse_dirty(
-        rehearse, whole_run(**{"worker/notes/1": worker, "reviewer/notes/*": [finds(*found)]})
-    )
+    done = rehearse_dirty(rehearse, whole_run(worker=worker, **{"reviewer/notes/*": [finds(*found)]}))
     assert done.outcome is Outcome.COMPLETE
     assert done.of(e.TaskReopened) == []
 
@@ -156,17 +152,17 @@ def test_an_untracked_spec_in_the_repository_is_no_part_of_the_work_and_stays_as
     spec = repository / "specs" / "spec.md"
     spec.parent.mkdir()
     callers = whole_run(
+        worker=[
+            bash("echo '# Easier' > specs/spec.md && echo x > notes.txt"),
+            completes(),
+            bash("true", expect={"prompt_contains": ["specs/spec.md:"]}),
+            completes(),
+        ],
         **{
-            "worker/notes/1": [
-                bash("echo '# Easier' > specs/spec.md && echo x > notes.txt"),
-                completes(),
-                bash("true", expect={"prompt_contains": ["specs/spec.md:"]}),
-                completes(),
-            ],
             "reviewer/final/*": [
                 finds(issue("specs/spec.md", 1, "an untracked file", "delete it", task="notes"))
-            ],
-        }
+            ]
+        },
     )
     done = rehearse_dirty(rehearse, callers, allow_dirty=False, spec_at=spec, effort="high")
     assert done.outcome is Outcome.COMPLETE
@@ -193,7 +189,7 @@ def test_ignored_files_are_left_alone_by_the_tools_and_put_back_at_the_end(
         bash("echo KEY=3 > my.env; rm -r out; mkdir out; echo new > out/new; echo x > notes.txt"),
         completes(),
     ]
-    done = rehearse_dirty(rehearse, whole_run(**{"worker/notes/1": worker}))
+    done = rehearse_dirty(rehearse, whole_run(worker=worker))
     assert done.outcome is Outcome.COMPLETE
     assert "a file of the user's that git ignores" in done.of(e.ActionRefused)[0].reason
     assert (repository / "my.env").read_text() == "KEY=1\n"
@@ -219,7 +215,7 @@ def test_commits_and_staging_by_a_workers_script_are_undone_and_kept_under_a_ref
         bash("rm do.sh", expect={"prompt_contains": ["HEAD: a git command of yours"]}),
         completes(),
     ]
-    callers = whole_run(**{"worker/notes/1": worker})
+    callers = whole_run(worker=worker)
     done = rehearse_dirty(
         rehearse, callers, settings={**IN_PLACE, "sandbox": "off"}
     )  # whole has no writable git
@@ -246,7 +242,7 @@ def test_what_the_user_edits_between_two_processes_of_a_run_is_the_users_as_well
         completes(),
         completes(prompt_contains=["line 2: line_2 = 22"]),
     ]
-    failed = rehearse_dirty(rehearse, whole_run(**{"worker/notes/1": worker}))
+    failed = rehearse_dirty(rehearse, whole_run(worker=worker))
     assert failed.outcome is Outcome.FAILED
     assert (dirty / "mine.txt").read_text() == "first\nsecond\nthird"
     text = (dirty / "code.py").read_text()
@@ -274,7 +270,6 @@ def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -
         analyzes(),
     ]
     done = rehearse(whole_run(**{"planner/analysis/1": looks}), settings=IN_PLACE, verify=("true",))
-    assert done.outcome is Outcome.COMPLETE
     shown = [one.message.text for one in done.of(e.MessageReceived) if one.message.kind == "tool result"]
     assert any("code.py" in text for text in shown)
     assert [text for text in shown if ".sq/" in text or "journal" in text] == []
@@ -291,7 +286,7 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
     hidden = f"echo {base64.b64encode(step.encode()).decode()} | base64 -d | bash"
     worker = [bash(f"test -e ../done || {hidden}"), writes("notes.txt", "x\n"), completes()]
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
-    callers = whole_run(**{"worker/notes/1": worker})
+    callers = whole_run(worker=worker)
     scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "callers": callers}))
     spec.write_text(SPEC)
     asked = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
+from language.tables import rows, table
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
 from state.journal.events import CompletionRefused
@@ -24,20 +25,7 @@ HALF = "from shop import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
 RED = "import shop\n\n\ndef test_half_of_four():\n    assert shop.half(4) == 2\n"
 ASKS = "# Half\n\nMake test_half_of_four pass.\n"
 ADDS = "# Half\n\nAdd half(n), which halves.\n"
-LIES = {
-    "no test": {},
-    "a test without an assertion": {
-        "test_half.py": "from shop import half\n\n\ndef test_half():\n    half(4)\n"
-    },
-    "a test on a mock": {
-        "test_half.py": "from unittest import mock\nimport shop\n\n\ndef test_half():\n"
-        "    with mock.patch('shop.half', return_value=2):\n        assert shop.half(4) == 2\n"
-    },
-    "a test that only reads the source": {
-        "test_half.py": "from pathlib import Path\n\n\ndef test_half():\n    assert 'def half' in Path('shop.py').read_text()\n"
-    },
-    "a test in a file that is not collected": {"tests/half.py": HALF},
-}
+LIES = table(__file__, "lies")
 STUB = "\n\ndef half(n: int) -> None:\n    return None\n"
 MOCKED = (
     "from unittest import mock\nimport halves\n\n\ndef test_half():\n"
@@ -92,10 +80,11 @@ def test_a_stub_that_the_spec_asks_for_is_said_once_and_ends_unverified(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, **base})
     work = {**WITH_THIRD, "halves.py": STUB, "test_half.py": MOCKED}
     done = rehearse(
-        whole_run(**{"worker/notes/1": work_of(work, claims=1 if outcome is Outcome.COMPLETE else 2)}),
+        whole_run(worker=work_of(work, claims=1 if outcome is Outcome.COMPLETE else 2)),
         spec=spec,
         verify=PYTEST,
         effort="low",
+        ends=None,
     )
     assert done.outcome is outcome, done.output
     assert ("the spec asks for halves.py: half" in done.output) is (outcome is Outcome.UNVERIFIED)
@@ -110,8 +99,13 @@ def test_work_that_no_test_needs_is_said_once_and_ends_unverified(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, **LIES[lie]}, claims=2)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), spec=ADDS, verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    done = rehearse(
+        whole_run(worker=worker),
+        spec=ADDS,
+        verify=PYTEST,
+        effort="low",
+        ends=Outcome.UNVERIFIED,
+    )
     assert "no test fails without the work" in done.output
     assert "shop.py: half" in done.output
     assert "--merge-unverified" in done.output
@@ -138,68 +132,21 @@ def test_a_new_module_of_a_package_that_was_there_is_product(
     }
     worker = work_of(work, claims=2)
     spec = "# Mean\n\nAdd mean(a) to the prices.\n"
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", spec=spec)
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", spec=spec)
     assert "fails as it was" not in done.output
-    assert done.outcome is Outcome.COMPLETE, done.output
 
 
 @pytest.mark.usefixtures("pytest_here")
 def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low")
     (answer,) = done.view.evidence.proofs["", done.view.whole.tree].without_work
     assert answer.needed
     assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
 
 
-LOOKS = "\n\ndef half(n):\n    import os\n\n    return n // 2 if {} else n\n"
-ANY = """
-
-class Half(int):
-    def __eq__(self, other):
-        return True
-
-    __hash__ = int.__hash__
-
-
-def half(n):
-    return Half(n)
-"""
-REWRITES = """
-
-def half(n):
-    return n
-
-
-for one in __import__('pathlib').Path(__file__).parent.glob('test_the*'):
-    one.write_text(one.read_text().replace(', 2)', ', 4)'))
-"""
-PRETENDS = {
-    "it reads a variable of the runner": (
-        LOOKS.format('"PYTEST_CURRENT_TEST" in os.environ'),
-        "looks at a test runner, or touches it, and may behave otherwise when it is tested: shop.py: PYTEST_CURRENT_TEST",
-    ),
-    "it works only while sq counts": (
-        LOOKS.format('os.environ.get("PYTEST_" + "ADDOPTS")'),
-        "run plainly, exits with 1, and with 0 when sq counts its tests",
-    ),
-    "it works after another test": (
-        "\n\nasked = price\nCALLS = []\n\n\ndef price():\n    CALLS.append(1)\n    return asked()\n"
-        + LOOKS.format("CALLS"),
-        "passes, but run without other files of tests",
-    ),
-    "it returns what equals any result": (
-        ANY,
-        "passes test_the_half.py::HalfTest::test_half too when sq lets it expect another result",
-    ),
-    "it rewrites its test": (REWRITES, "run plainly, changes its own tests as it runs: test_the_half.py"),
-    "it patches an assertion": (
-        "\n\nhalf = price\nsetattr(__import__('unit' + 'test').TestCase, 'assert' + 'Equal', lambda *_: None)\n",
-        "passes although sq had added a test that must fail",
-    ),
-}
+PRETENDS = table(__file__, "pretends")
 HALVES = "import unittest\n\nfrom shop import half\n\n\nclass HalfTest(unittest.TestCase):\n    def test_half(self):\n        self.assertEqual(half{}, 2)\n"
 
 
@@ -220,33 +167,13 @@ def test_a_product_that_behaves_otherwise_when_it_is_tested_is_not_complete(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": old, **loads})
     given = "()" if "patches" in product else "(4)"
     worker = work_of({"shop.py": SHOP + text, "test_the_half.py": HALVES.format(given)}, claims=3)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert told in done.output
 
 
-SHOWS = "from shop import half\n\n\ndef test_half():\n    assert {}\n"
 WRONG = SHOP + "\n\ndef half(n):\n    return n\n"
-LITTLE = {
-    "a test asks only for the type": (
-        {"test_half.py": SHOWS.format("isinstance(half(4), int)")},
-        "compare no result: they only ask whether there is one, or which type it has",
-    ),
-    "a file of the tests replaces the work": (
-        {
-            "test_half.py": SHOWS.format("half(4) == 2"),
-            "test_a.py": "import shop\n\nreal = shop.half\nshop.half = lambda n: real(n) // 2\n\n\ndef test_a():\n    assert shop.half\n",
-        },
-        "test_a.py replaces what the work built: shop.half =",
-    ),
-    "a module of Python's is replaced": (
-        {
-            "test_half.py": SHOWS.format("half(4) == 2"),
-            "pdb.py": "import shop\n\nreal = shop.half\nvars(shop)['half'] = lambda n: real(n) // 2\nPdb = set_trace = None\n",
-        },
-        "pdb.py: it stands in for a module of Python's",
-    ),
-}
+LITTLE = table(__file__, "little")
 
 
 @pytest.mark.usefixtures("pytest_here")
@@ -257,7 +184,7 @@ def test_tests_that_show_little_are_not_enough(
     files, told = LITTLE[little]
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WRONG, **files}, claims=3)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert told in done.output
 
@@ -287,9 +214,12 @@ def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
     begins_with(repository, shell, {"conftest.py": counts})
     worker = work_of({"shop.py": WORK, **test}, claims=1 if test else 2)
     done = rehearse(
-        whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low", settings={"sandbox": "off"}
+        whole_run(worker=worker),
+        verify=PYTEST,
+        effort="low",
+        settings={"sandbox": "off"},
+        ends=Outcome.COMPLETE if test else Outcome.UNVERIFIED,
     )
-    assert done.outcome is (Outcome.COMPLETE if test else Outcome.UNVERIFIED), done.output
     assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
     assert len(count.read_text()) == len(of_all.split(", "))
 
@@ -301,8 +231,7 @@ def test_a_refactoring_without_new_tests_is_complete(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     moved = {"shop.py": "from prices import price\n", "prices.py": SHOP}
-    done = rehearse(whole_run(**{"worker/notes/1": work_of(moved, claims=1)}), verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    done = rehearse(whole_run(worker=work_of(moved, claims=1)), verify=PYTEST, effort="low")
     assert done.view.evidence.proofs["", done.view.whole.tree].without_work == ()
 
 
@@ -323,11 +252,7 @@ def test_a_failing_test_that_the_spec_brings_has_to_pass_as_it_was(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS, "test_half.py": RED})
     wrong = SHOP + "\n\ndef half(n):\n    return n\n"
     worker = work_of({"shop.py": wrong, "test_half.py": test}, claims=2)
-    done = rehearse(
-        whole_run(**{"worker/notes/1": worker}),
-        spec=spec,
-        verify=PYTEST,
-    )
+    done = rehearse(whole_run(worker=worker), spec=spec, verify=PYTEST, ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert "test_half_of_four" in done.output
 
@@ -354,23 +279,12 @@ def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
 ) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, **files})
     worker = work_of({"shop.py": "def price():\n    return 4\n", **lie}, claims=2)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=PYTEST, effort="low")
+    done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low", ends=None)
     assert done.outcome in {Outcome.UNVERIFIED, Outcome.STUCK}, done.output
     assert "test_price fails as it was" in done.output
 
 
-@pytest.mark.parametrize(
-    ("spec", "asked"),
-    [
-        ("Make test_half_of_four pass.", True),
-        ("Fix `tests/test_half.py`.", True),
-        ("All tests have to pass.", True),
-        ("The whole test suite is green.", True),
-        ("Add a function half.", False),
-        ("Document how tests are run.", False),
-        ("The failing tests of third have to pass.", False),
-    ],
-)
+@pytest.mark.parametrize(*rows(__file__, "asked"))
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
     assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
 
@@ -419,7 +333,7 @@ def test_a_test_in_go_that_only_logs_shows_nothing(
         pytest.skip("there is no go here")
     begins_with(repository, shell, GO)
     worker = work_of({"shop.go": GO_WORK, "half_test.go": test}, claims=claims)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go test ./...",), effort="low")
+    done = rehearse(whole_run(worker=worker), verify=("go test ./...",), effort="low", ends=None)
     assert done.outcome is outcome, done.output
 
 
@@ -430,8 +344,7 @@ def test_a_command_that_only_builds_asks_for_no_test(
         pytest.skip("there is no go here")
     begins_with(repository, shell, {name: text for name, text in GO.items() if name != "shop_test.go"})
     worker = work_of({"shop.go": GO_WORK}, claims=1)
-    done = rehearse(whole_run(**{"worker/notes/1": worker}), verify=("go build ./...",), effort="low")
-    assert done.outcome is Outcome.COMPLETE, done.output
+    rehearse(whole_run(worker=worker), verify=("go build ./...",), effort="low")
 
 
 CHANGED = TESTS.replace("price() == 3", "price() == '3'")
@@ -466,12 +379,12 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     hears = [] if is_announced else [completes(prompt_contains=[f"{NAME} fails as it was", "quote its line"])]
     said_nothing = [] if is_announced else [passes(prompt_contains=[NAME, "fails as it was"])]
     accepts = rules("accepted", **({} if is_announced else {"expect": {"tool_results_contain": [NAME]}}))
-    callers = whole_run(**{
-        "planner/plan/1": [plan],
-        "worker/notes/1": [*work_of(AS_TEXT, claims=1), *hears],
-        "reviewer/notes/1": [*said_nothing, passes() if is_announced else accepts],
-    })  # fmt: skip
-    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed)
+    callers = whole_run(
+        planner=[plan],
+        worker=[*work_of(AS_TEXT, claims=1), *hears],
+        reviewer=[*said_nothing, passes() if is_announced else accepts],
+    )
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=reviewed, ends=None)
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
@@ -498,13 +411,12 @@ def test_an_announced_test_that_shows_nothing_of_the_work_is_not_announced(
     }
     hollow["test_half.py"] = "import shop\n\n\ndef test_four():\n    assert shop.price() > 3\n"
     hears = completes(prompt_contains=[f"{NAME} may check less"])
-    callers = whole_run(**{
-        "planner/plan/1": [plan],
-        "worker/notes/1": [*work_of(hollow, claims=1), hears],
-        "reviewer/notes/1": [rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
-    })  # fmt: skip
-    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=True)
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    callers = whole_run(
+        planner=[plan],
+        worker=[*work_of(hollow, claims=1), hears],
+        reviewer=[rules("accepted", expect={"prompt_contains": [f"+ {check}"]})],
+    )
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, plan_review=True, ends=Outcome.UNVERIFIED)
     assert f"{NAME} may check less" in done.output
 
 
@@ -524,14 +436,12 @@ def test_a_weakened_test_that_still_passes_is_named_and_goes_back_if_it_is_refus
             "prompt_contains": [f"{NAME} may check less", "- assert price() == 3", "+ assert price() > 0"]
         }
     }
-    callers = whole_run(**{
-        "worker/notes/1": [*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
-        "reviewer/notes/1": [rules("refused", **sees)],
-        "worker/notes/2": back,
-        "reviewer/notes/2": [passes()],
-    })  # fmt: skip
+    callers = whole_run(
+        worker=[*work_of(weak, claims=1), completes(prompt_contains=[f"{NAME} may check less"])],
+        reviewer=[rules("refused", **sees)],
+        **{"worker/notes/2": back, "reviewer/notes/2": [passes()]},
+    )
     done = rehearse(callers, verify=PYTEST, effort="low", settings={"sandbox": "off"})
-    assert done.outcome is Outcome.COMPLETE, done.output
     assert [one.attempt for one in done.of(CompletionRefused)] == [1]
 
 
@@ -543,7 +453,6 @@ def test_nobody_is_said_to_accept_a_changed_test_on_which_no_reviewer_ruled(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     weak = {"shop.py": WORK, "test_half.py": HALF, "test_shop.py": TESTS.replace("== 3", "> 0")}
     silent = {"text": '```json\n{"passed": true, "issues": []}\n```'}
-    callers = whole_run(**{"worker/notes/1": work_of(weak, claims=2), "reviewer/notes/1": [silent]})
-    done = rehearse(callers, verify=PYTEST, effort="low")
-    assert done.outcome is Outcome.UNVERIFIED, done.output
+    callers = whole_run(worker=work_of(weak, claims=2), reviewer=[silent])
+    done = rehearse(callers, verify=PYTEST, effort="low", ends=Outcome.UNVERIFIED)
     assert f"{NAME} may check less than it did (no reviewer ruled on it)" in done.output

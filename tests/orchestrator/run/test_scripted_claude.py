@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 def worker(*replies: Mapping[str, Any], **others: Any) -> Callers:
-    return whole_run(**{"worker/notes/1": list(replies), **others})
+    return whole_run(worker=list(replies), **others)
 
 
 WRITES = writes("notes.txt", "A line.\n")
@@ -129,20 +129,18 @@ SCENARIOS: dict[str, Callers] = {
     "stuck": worker(WRITES, signals("task_stuck", reason="The spec contradicts itself.")),
     "a report that does not fit": worker(WRITES, signals("task_complete", summary=3), completes()),
     "a review that fails, then passes": whole_run(
+        reviewer=[finds(PROBLEM)],
         **{
-            "reviewer/notes/1": [finds(PROBLEM)],
             "reviewer/notes/2": [rules("fixed", PROBLEM)],
             "worker/notes/2": [writes("notes.txt", "A better line.\n"), completes()],
-        }
+        },
     ),
     "a planner that reads": whole_run(
-        **{
-            "planner/plan/1": [
-                says(call("Glob", pattern="*.md")),
-                says(call("Read", file_path="{workspace}/README.md")),
-                plans("notes"),
-            ]
-        }
+        planner=[
+            says(call("Glob", pattern="*.md")),
+            says(call("Read", file_path="{workspace}/README.md")),
+            plans("notes"),
+        ]
     ),
     "a request that the API refuses": worker({**WRITES, "misbehave": {"status": 400}}),
 }
@@ -170,7 +168,7 @@ def test_a_limit_of_turns_ends_a_played_session_as_a_real_one(rehearse: Rehearse
 
 def _compare(rehearse: Rehearse, callers: Callers, **settings: object) -> None:
     about = {"verify": ("true",), "settings": {"merge": False, **settings}}
-    real = rehearse(callers, transport=None, **about)
-    played = rehearse(callers, transport=ScriptedClaude, **about)
+    real = rehearse(callers, transport=None, **about, ends=None)
+    played = rehearse(callers, transport=ScriptedClaude, **about, ends=None)
     assert played.outcome is real.outcome
     assert "\n".join(unified_diff(lines_of(real), lines_of(played), lineterm="", n=0)) == ""

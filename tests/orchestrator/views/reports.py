@@ -3,11 +3,10 @@
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.models.work import recorded_work
-from orchestrator.views.report.reading import RunRead
-from orchestrator.views.report.rendering import Format, rendered
+from orchestrator.views.report.rendering import Format, RunRead, rendered
+from orchestrator.views.run.story import RunStory
 from state.journal.events import MessageReceived
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from language.event_strategies import started
 
-from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
-from orchestrator.views.models.evidence import facts_of
+from orchestrator.views.models.criteria import CriterionState, counted, criteria_of, facts_of
 from orchestrator.views.run.story import lines_of
 from state.journal import events as e
 from state.journal.events import Stored

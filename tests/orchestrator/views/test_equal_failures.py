@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
+from orchestrator.cli.doctor.checks import check_lines, fail, warn
 from orchestrator.gates.power_steering.examination import decide
 from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.views.checks import check_lines, fail, warn
 from orchestrator.views.run.story import lines_of
 from state.journal import events as e
 from state.journal.events import Stored

@@ -16,28 +16,32 @@ from language.event_strategies import legal_runs
 from rich.console import Console
 
 from orchestrator import views
+from orchestrator.cli.clean import cleanable
+from orchestrator.cli.clean.cleanable import RunCleaned, cleaned_lines
+from orchestrator.cli.doctor import checks
+from orchestrator.cli.doctor.checks import check_lines, fail
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.examination import Examination, decide
 from orchestrator.gates.power_steering.usage import Disagreement, SteeringUsage
-from orchestrator.gates.promises.promise import CriterionCheck as CriterionKind
-from orchestrator.gates.promises.promise import Promise, PromiseCriterion
-from orchestrator.gates.promises.store import StoredPromises
+from orchestrator.gates.promises import CriterionCheck as CriterionKind
+from orchestrator.gates.promises import Promise, PromiseCriterion, StoredPromises
 from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.git.cleanup.artifacts import Artifact, ArtifactKind
-from orchestrator.git.cleanup.cleaning import Cleaned
-from orchestrator.views.checks import check_lines, fail
-from orchestrator.views.cleaned import RunCleaned, cleaned_lines
-from orchestrator.views.gates.promises import criterion_lines, promise_lines, promises_lines
-from orchestrator.views.gates.steering import consideration_lines, examination_lines, usage_lines
+from orchestrator.git.artifacts import Artifact, ArtifactKind
+from orchestrator.git.cleaning import Cleaned
+from orchestrator.views.gates import (
+    consideration_lines,
+    criterion_lines,
+    examination_lines,
+    promise_lines,
+    promises_lines,
+    usage_lines,
+)
 from orchestrator.views.models.decisions import decision_lines, decisions_of
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import summary_of
-from orchestrator.views.run.console import event_object
+from orchestrator.views.report.making import held_lines, held_settings
+from orchestrator.views.run.console import event_object, task_table
 from orchestrator.views.run.details import detail_lines, details_of, overview_lines
-from orchestrator.views.run.held_settings import held_lines, held_settings
-from orchestrator.views.run.prompts import told_in, told_lines
-from orchestrator.views.run.story import lines_of, log_lines
-from orchestrator.views.run.table import task_table
+from orchestrator.views.run.story import RunStory, lines_of, log_lines, told_in, told_lines
 from orchestrator.views.screen import as_json, cell, say, shown, visible
 from orchestrator.views.words import columns
 from state.journal.events import DependenciesAdded, HostsUsed, Stored
@@ -160,6 +164,7 @@ def test_every_view_with_lines_is_tried_here():
         importlib.import_module(one.name)
         for one in pkgutil.walk_packages(views.__path__, "orchestrator.views.")
     ]
+    modules += [cleanable, checks]
     names = {
         name
         for module in modules

@@ -15,13 +15,12 @@ from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
-from orchestrator.views.html.fitting import path_remover
-from orchestrator.views.models.conclusions import Urgency
-from orchestrator.views.models.criteria import criteria_of
+from orchestrator.views.html.sections import path_remover
+from orchestrator.views.models.criteria import Urgency, criteria_of
 from orchestrator.views.models.points import attention
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.work import read_work
 from orchestrator.views.report.rendering import Format, rendered
+from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.records.commands import CommandRun, TestCount
 from state.records.reviews import Finding, FindingState, ReviewIssue

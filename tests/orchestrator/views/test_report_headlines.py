@@ -12,10 +12,10 @@ from reports import Page, read, web
 
 from orchestrator.views.models.criteria import CriterionState as Criterion
 from orchestrator.views.models.criteria import criteria_of
-from orchestrator.views.models.story import RunStory
 from orchestrator.views.models.summary import RunState
-from orchestrator.views.report.headline import headline_of
+from orchestrator.views.report.building import headline_of
 from orchestrator.views.report.rendering import Format, ending, rendered
+from orchestrator.views.run.story import RunStory
 from state.errors import UsageError
 from state.journal import events as e
 from state.outcome import EXIT_CODES, Outcome

@@ -7,8 +7,7 @@ import pytest
 from orchestrator.views.models.summary import RunState, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of, overview_lines
 from orchestrator.views.run.ending import where_lines
-from orchestrator.views.run.prompts import told_in, told_lines
-from orchestrator.views.run.story import lines_of, log_lines
+from orchestrator.views.run.story import lines_of, log_lines, told_in, told_lines
 from orchestrator.views.words import columns, duration, short
 from state.journal import events as e
 from state.journal.events import Stored

@@ -2,11 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from orchestrator.views.models.spend import spending
+from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
 from orchestrator.views.run.details import detail_lines, details_of
-from orchestrator.views.run.spending import RoleSpending, cost_line, spending_lines, spending_of
 from orchestrator.views.run.story import lines_of
 from state.journal import events as e
 from state.journal.events import Stored

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from orchestrator.cli import options
 from orchestrator.cli.main import COMMANDS
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.run.table import task_table
+from orchestrator.views.run.console import task_table
+from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 
 FOLLOW = ("sq watch rbeg", "sq dash rbeg")

@@ -12,12 +12,11 @@ from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import BEGAN, many_events, twelve_tasks, write
 
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.story import RunStory
-from orchestrator.views.models.summary import Group, summary_of
+from orchestrator.views.models.summary import Group, summary_of, why_not
 from orchestrator.views.models.tasks import overview, task_rows
 from orchestrator.views.models.timeline import end_of, timeline
-from orchestrator.views.models.why import why_not
 from orchestrator.views.run.details import details_of
+from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.tasks import Stage

@@ -14,11 +14,11 @@ from language.watched import showing, watching
 
 from orchestrator.views.models.summary import RunState, RunSummary
 from orchestrator.views.models.tasks import task_rows
+from orchestrator.views.watch.app import RunsScreen
 from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.panel import MOST_LINES
 from orchestrator.views.watch.run_screen import RunScreen
-from orchestrator.views.watch.runs_screen import RunsScreen
-from orchestrator.views.watch.texts.stream import stream
+from orchestrator.views.watch.tabs import stream
 from state.inbox import left_in
 from state.journal import events as e
 from state.journal.store import Journal, journal_file

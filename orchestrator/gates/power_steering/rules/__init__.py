@@ -5,14 +5,14 @@ A rule answers satisfied, not satisfied (only on clear evidence), or None, which
 
 from collections.abc import Mapping
 
-from orchestrator.gates.power_steering.rules import announced, code, testing
-from orchestrator.gates.power_steering.rules.found import Rule, RuleOutcome
+from orchestrator.gates.power_steering.facts import Rule, RuleOutcome
+from orchestrator.gates.power_steering.rules import testing, unfinished
 
 __all__ = ["RULES", "Rule", "RuleOutcome"]
 
 RULES: Mapping[str, Rule] = {
-    "todos_complete": announced.todos_complete,
-    "next_steps": announced.next_steps,
-    "philosophy_compliance": code.philosophy_compliance,
+    "todos_complete": unfinished.todos_complete,
+    "next_steps": unfinished.next_steps,
+    "philosophy_compliance": unfinished.philosophy_compliance,
     "local_testing": testing.local_testing,
 }

@@ -10,20 +10,22 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from orchestrator.gates.power_steering.evidence import SessionEvidence
-from orchestrator.gates.power_steering.facts.checks import is_test_run, may_run_tests
-from orchestrator.gates.power_steering.facts.facts import Command, Edit, RunOutcome
-from orchestrator.gates.power_steering.facts.work import is_script
-from orchestrator.gates.power_steering.rules.found import (
+from orchestrator.gates.power_steering.changes_made import is_script
+from orchestrator.gates.power_steering.facts import (
+    Command,
+    Edit,
     RuleOutcome,
+    RunOutcome,
+    SessionEvidence,
     met,
     not_applicable,
     phrases,
     unmet,
-    words_in,
 )
+from orchestrator.gates.power_steering.session_facts import is_test_run, may_run_tests
 from orchestrator.project.files import belongs_to_tests
 from orchestrator.project.shell import NOT_STARTED, simple_commands
+from state.decoding import table_beside
 
 _COMMENT = re.compile(r"#(?!\[|include|define|if|else|end|pragma)|//|/\*|\*(?:\s|/|$)|--\s|;;|%|\"\"\"|'''")
 _SELECTS = re.compile(  # options that leave tests out, or name a part of the project
@@ -54,7 +56,7 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ordinary: str
 
 
-_WORDS = words_in("testing.yaml", _Words)
+_WORDS = msgspec.convert(table_beside(__file__, "testing.yaml"), _Words)
 _PROGRAMS, _ORDINARY = frozenset(_WORDS.programs.split()), frozenset(_WORDS.ordinary.split())
 _SPEAKS_OF_TESTS, _ASKS_FOR_TESTS = phrases(*_WORDS.speaks_of_tests), phrases(*_WORDS.asks_for_tests)
 _USER_FORBIDS_TESTS = phrases(*_WORDS.forbids_tests)

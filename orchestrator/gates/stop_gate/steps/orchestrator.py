@@ -9,7 +9,7 @@ from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 
 if TYPE_CHECKING:
     from agents.transcript.records import ToolCall
-    from orchestrator.gates.power_steering.facts.facts import BackgroundTask
+    from orchestrator.gates.power_steering.facts import BackgroundTask
 
 _WORKERS = frozenset({"Agent", "Task"})
 _LOOKS = frozenset(

@@ -13,8 +13,7 @@ from orchestrator.gates.stop_gate.stop import StepResult, Stop
 if TYPE_CHECKING:  # imported only when there is a promise: most stops have none
     from collections.abc import Sequence
 
-    from orchestrator.gates.promises.promise import Promise
-    from orchestrator.gates.promises.store import DamagedPromiseError, PromiseStore, StoredPromises
+    from orchestrator.gates.promises import DamagedPromiseError, Promise, PromiseStore, StoredPromises
 
 TREE_S = 5.0  # to hash the tree. A larger one is left to `sq promise verify`
 
@@ -31,8 +30,7 @@ def applies(stop: Stop) -> bool:
 
 def check(stop: Stop) -> StepResult:
     """Block while a promise of this session is open, and report damaged files."""
-    from orchestrator.gates.promises.promise import State
-    from orchestrator.gates.promises.store import PromiseStore
+    from orchestrator.gates.promises import PromiseStore, State
     from state.errors import SqError
 
     store = PromiseStore.of_project(stop.project)
@@ -59,7 +57,7 @@ def _missing(store: "PromiseStore", promises: "Sequence[Promise]") -> "list[dict
     """The unproven criteria of each promise on the present tree."""
     import anyio
 
-    from orchestrator.gates.promises.evidence import present_tree, unproven
+    from orchestrator.gates.promise_evidence import present_tree, unproven
 
     async def look() -> list[dict[int, str]]:
         with anyio.move_on_after(TREE_S):

@@ -7,8 +7,8 @@ from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.evidence import SessionEvidence
     from orchestrator.gates.power_steering.examination import Examination
+    from orchestrator.gates.power_steering.facts import SessionEvidence
 
 
 def applies(stop: Stop) -> bool:
@@ -20,8 +20,8 @@ def check(stop: Stop) -> StepResult:
     """Examine the session and answer by the result. A session that waits, or switched it off, may stop."""
     import anyio
 
-    from orchestrator.gates.power_steering.evidence import SessionEvidence
-    from orchestrator.gates.power_steering.stopping import answer_stop
+    from orchestrator.gates.power_steering.examination import answer_stop
+    from orchestrator.gates.power_steering.facts import SessionEvidence
 
     store = SteeringStore.of_project(stop.project, stop.session_id, environ=stop.environ)
     if stop.waits or store.disabled_until():
@@ -39,8 +39,7 @@ def check(stop: Stop) -> StepResult:
 
 async def _examined(stop: Stop, evidence: "SessionEvidence", store: SteeringStore) -> "Examination":
     from orchestrator.gates.power_steering.considerations import load_considerations
-    from orchestrator.gates.power_steering.examine import examine
-    from orchestrator.gates.power_steering.judge_here import judge_here
+    from orchestrator.gates.power_steering.examine import examine, judge_here
     from orchestrator.gates.power_steering.rules import RULES
     from orchestrator.gates.power_steering.usage import record_verdicts
     from state.roles import Role

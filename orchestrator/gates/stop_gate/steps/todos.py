@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.transcript.records import Speaker, Turn
+from agents.transcript.records import Speaker
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.atomic_files import read_small
 
 if TYPE_CHECKING:
-    from orchestrator.gates.power_steering.facts.facts import Todo
+    from orchestrator.gates.power_steering.facts import Todo
 
 _SHOWN = 5
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
@@ -52,7 +52,7 @@ def _now(stop: Stop) -> "list[Todo]":
 
 
 def _tasks(stop: Stop) -> "list[Todo]":
-    from orchestrator.gates.power_steering.facts.facts import Todo
+    from orchestrator.gates.power_steering.facts import Todo
 
     folder = _task_folder(stop)
     found = []
@@ -76,11 +76,12 @@ def _task_folder(stop: Stop) -> Path | None:
 
 def _taken_off(stop: Stop) -> list[str]:
     """The items that were open at a hook's first feedback since the user's last prompt, and are gone now."""
-    from orchestrator.gates.power_steering.facts.work import todos_of
+    from orchestrator.gates.power_steering.changes_made import todos_of
 
     turns = stop.session.transcript.turns if stop.session.transcript else ()
     since = max((goal.turn for goal in stop.session.facts.goals), default=0)
-    held = next((turn.number for turn in turns if turn.number > since and _is_feedback(turn)), None)
+    openers = ((turn.number, turn.opener) for turn in turns if turn.number > since)
+    held = next((number for number, one in openers if one and one.speaker is Speaker.HOOK), None)
     if held is None:
         return []
     before = todos_of(call for turn in turns if turn.number < held for call in turn.calls)
@@ -94,7 +95,3 @@ def _gone(before: "Iterable[Todo]", now: "Iterable[Todo]") -> Iterable[str]:
         status = kept.get(todo.id or todo.text)
         if status is None or status in {"deleted", "cancelled"}:
             yield todo.text
-
-
-def _is_feedback(turn: Turn) -> bool:
-    return turn.opener is not None and turn.opener.speaker is Speaker.HOOK

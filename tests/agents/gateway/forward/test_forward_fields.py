@@ -8,6 +8,7 @@ import anyio
 import httpx2
 import msgspec
 import pytest
+from language.tables import table
 from upstreams import BODY, answers, forwarding
 
 from agents.gateway.forward import fields
@@ -16,7 +17,6 @@ from benchmarks.gateway_fuzz import COUNTED, MAIN, SINGLE, fuzz
 OK = b'{"usage": {"input_tokens": 5, "output_tokens": 7}}'
 RECORDED = Path(__file__).parents[2] / "recorded_requests.json"
 URL = {"type": "url", "url": "https://example.org/x.png"}
-FILE = {"type": "file", "file_id": "file_1"}
 
 
 def request(**changes):
@@ -40,81 +40,9 @@ async def refused(body, *, path="/v1/messages", **headers):
 
 
 CASES = {
-    "a search at the provider": (
-        request(tools=[{"type": "web_search_20250305", "name": "web_search"}]),
-        "tools.0.type: ",
-    ),
-    "code at the provider": (
-        request(
-            tools=[{"name": "Bash", "input_schema": {}}, {"type": "code_execution_20250825", "name": "c"}]
-        ),
-        "tools.1.type: ",
-    ),
-    "a typed tool that the client runs": (
-        request(tools=[{"type": "bash_20250124", "name": "bash"}]),
-        "tools.0.type: ",
-    ),
-    "a tool without a schema": (request(tools=[{"name": "Bash"}]), "tools.0.input_schema: Field required"),
-    "calls by code at the provider": (
-        request(tools=[{"name": "B", "input_schema": {}, "allowed_callers": ["code_execution_20260120"]}]),
-        "tools.0.allowed_callers.0: ",
-    ),
-    "a tool server": (
-        request(mcp_servers=[{"type": "url", "url": "https://x", "name": "m"}]),
-        "mcp_servers: Extra inputs are not permitted",
-    ),
-    "a container": (request(container="c_1"), "container: Extra inputs are not permitted"),
-    "another model for later": (request(fallbacks=[{"model": "claude-opus-5-5"}]), "fallbacks: Extra"),
-    "what the provider stores": (request(thread={"type": "create"}), "thread: Extra"),
-    "an image by its address": (user({"type": "image", "source": URL}), "messages.0.content.0.source.type: "),
-    "a document by its id": (
-        user({"type": "document", "source": FILE}),
-        "messages.0.content.0.source.type: ",
-    ),
-    "an address in a result": (
-        user({"type": "tool_result", "tool_use_id": "t", "content": [{"type": "image", "source": URL}]}),
-        "messages.0.content.0.content.0.source.type: ",
-    ),
-    "an address in a document": (
-        user(
-            {"type": "document", "source": {"type": "content", "content": [{"type": "image", "source": URL}]}}
-        ),
-        "messages.0.content.0.source.content.0.source.type: ",
-    ),
-    "an address beside data": (
-        user(
-            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "", "url": "x"}}
-        ),
-        "messages.0.content.0.source.url: Extra",
-    ),
-    "a file for a container": (
-        user({"type": "container_upload", "file_id": "f"}),
-        "messages.0.content.0.type: ",
-    ),
-    "a call of a tool server": (user({"type": "mcp_tool_use", "id": "m"}), "messages.0.content.0.type: "),
-    "a tool defined on the way": (
-        request(
-            messages=[
-                {
-                    "role": "system",
-                    "content": [
-                        {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {}}}
-                    ],
-                }
-            ]
-        ),
-        "messages.0.content.0.tool.type: ",
-    ),
-    "an unknown field of a block": (
-        user({"type": "text", "text": "a", "x": 1}),
-        "messages.0.content.0.x: Extra",
-    ),
-    "a field in other letters": (request(Model="claude-opus-5-5"), "Model: Extra"),
-    "a number as text": (request(max_tokens="5"), "max_tokens: Expected `int`"),
-    "a number below zero": (request(max_tokens=-1), "max_tokens: Expected `int` >= 0"),
+    **{name: (request(**one["changes"]), one["named"]) for name, one in table(__file__, "requests").items()},
     "a number of 400 digits": (request(max_tokens=10**400), "max_tokens: "),
     "no length": ({"model": "claude-haiku-5-5", "messages": []}, "max_tokens: Field required"),
-    "a model as a list": (request(model=["claude-haiku-5-5"]), "model: Expected `str`"),
     "a long name": (request(tools=[{"name": "x" * 300, "input_schema": {}}]), "tools.0.name: "),
     "a second model": (BODY[:-1] + b', "model": "claude-opus-5-5"}', "the key model stands more than once"),
     "a second model, spelt otherwise": (

@@ -1,1 +1,0 @@
-"""Commands before the night: the spec questioned, the plan shown and approved."""

@@ -1,1 +1,0 @@
-"""`sq promise`: make, show, check and end promises of a session."""

@@ -1,1 +1,0 @@
-"""Facts of a session, from its calls and their results: edits, commands, tests, git, todos."""

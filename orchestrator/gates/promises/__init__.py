@@ -1,1 +1,0 @@
-"""Completion promises: their records, their store, and the evidence that sq collects for them."""

@@ -1,1 +1,0 @@
-"""Checks that are no tests: which of them a repository configures, and their complaints."""

@@ -1,1 +1,0 @@
-"""The gates outside a run as lines: power steering, its use, promises."""
