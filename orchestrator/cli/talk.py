@@ -35,6 +35,11 @@ def answer(words: tuple[str, ...], state_dir: Path | None) -> int:
     from state.records.questions import QUESTION_NAME, labels_meant
 
     *named, text = _at_most(words, "answer [RUN] [QUESTION]")
+    if any(one.startswith("q-") and one[2:].isdecimal() for one in named):
+        raise UsageError(
+            "questions about the spec (q-1, …) are answered on the terminal of `sq run` or `sq resume`, "
+            "or beforehand with `sq check`"
+        )
     asked = [one for one in named if QUESTION_NAME.fullmatch(one)]
     runs = [one for one in named if one not in asked]
     if len(runs) > 1 or len(asked) > 1:

@@ -110,6 +110,13 @@ def test_json_is_one_object_with_each_finding_and_what_is_open(sq: Sq, given: li
     assert [one["answer"] for one in answered["findings"]] == ["German", "German"]
 
 
+def test_an_answer_to_a_question_about_the_spec_names_the_place_where_it_is_given(sq: Sq) -> None:
+    done = sq("answer", "q-1", "2")
+    assert done.returncode == 2
+    assert "answered on the terminal of `sq run` or `sq resume`" in done.stderr
+    assert "no such run" not in done.stderr
+
+
 def test_on_a_terminal_the_questions_are_asked_one_after_another(
     sq: Sq, given: list[str], repository: Path, tmp_path: Path
 ) -> None:
