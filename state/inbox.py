@@ -88,7 +88,10 @@ def _answer_problem(view: RunView, word: Word) -> str:
     if word.about in parked and (given := parked[word.about][0].given.get(parked[word.about][1].text)):
         return f"{word.about} is answered already, and the run has taken the answer: {given.text}"
     if not waiting:
-        return "no question waits for an answer. `sq status` shows the runs that wait for you"
+        return (
+            "no question of an agent waits for an answer. `sq status` shows the runs that wait for you. "
+            "Questions about the spec are answered on the terminal of the run"
+        )
     asked = "; ".join(f"{name}: {question.text}" for name, (_, question) in waiting.items())
     if not word.about:
         return f"several questions wait, so name one: {asked}"

@@ -105,7 +105,9 @@ class SpecFindingInput(_Input):
         description="Two to four different answers, each a decision to build from, in a few words."
     )
     recommended: _Words = Field(description="The best of `options`, word for word.")
-    decides_outcome: bool = Field(description="True if the answers lead to work that behaves differently.")
+    decides_outcome: bool = Field(
+        description="True if another answer leads to other work, or if this cannot be built or shown."
+    )
 
 
 class AnalysisInput(_Input):
