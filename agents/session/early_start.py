@@ -24,6 +24,8 @@ from agents.session.sdks import AGENT_SDK, import_sdks, is_imported, sdk_version
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport
 
+_KILL_S = 5.0
+
 
 class EarlyProcess:
     """A process of Claude Code that no client has yet."""
@@ -40,7 +42,7 @@ async def sdk_imported(
 ) -> AsyncIterator[EarlyProcess | None]:
     """Import the SDK and start the session's process meanwhile. Without an import to wait for it is None.
 
-    A process that nobody has taken when the block ends is killed.
+    It kills the process if no client has taken it when the block ends.
 
     Raises:
         SdkError: the SDK cannot be imported.
@@ -54,7 +56,7 @@ async def sdk_imported(
         yield early
     finally:
         if early and not early.is_taken:
-            with anyio.CancelScope(shield=True), suppress(ProcessLookupError):
+            with anyio.move_on_after(_KILL_S, shield=True), suppress(ProcessLookupError):
                 early.process.kill()
                 await early.process.aclose()
 

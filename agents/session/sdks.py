@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
+from threading import Lock
 
 from state.errors import UsageError
 
@@ -22,6 +23,7 @@ _PURPOSES = {AGENT_SDK: "sq drives Claude Code through it", API_SDK: "sq asks mo
 _SQ = "sq-orchestrator"
 _DEV_LOCK = "requirements-dev.lock"
 _IMPORTED: set[str] = set()
+_ONE_AT_A_TIME = Lock()
 _STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
 _CHECKOUT = Path(__file__).parents[2]
 
@@ -62,7 +64,7 @@ def import_sdks(*packages: str) -> None:
     for package in packages or _PURPOSES:
         module = package.replace("-", "_")
         try:
-            with _made_quickly():
+            with _ONE_AT_A_TIME, _made_quickly():
                 importlib.import_module(module)
             _IMPORTED.add(package)
         except Exception as error:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from anyio import CancelScope
+from anyio import move_on_after
 
 from state.errors import UsageError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BASE_URL, API = "ANTHROPIC_BASE_URL", "https://api.anthropic.com"
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-_CONNECT_S, _READ_S, _WRITE_S = 10.0, 300.0, 60.0
+_CONNECT_S, _READ_S, _WRITE_S, _CLOSE_S = 10.0, 300.0, 60.0, 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ async def client_for(upstream: Upstream) -> AsyncIterator[Callable[[], "AsyncCli
         yield made
     finally:
         if made.cache_info().currsize:
-            with CancelScope(shield=True):
+            with move_on_after(_CLOSE_S, shield=True):
                 await made().aclose()
 
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 
 from agents.access import Credentials
 from agents.login import login_words

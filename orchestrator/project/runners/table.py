@@ -39,7 +39,7 @@ def usual_table() -> Table:
 def load_table(*folders: Path, check: bool = True) -> Table:
     """Return the table in these folders. Later ones add to the earlier ones.
 
-    Without `check`, a field that there is not and a pattern that is none are found by nobody.
+    Without `check`, it does not look for unknown fields and wrong patterns.
 
     Raises:
         RowError: a row cannot be used. The message names the row and the field.
