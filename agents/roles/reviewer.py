@@ -75,13 +75,15 @@ def reviewer_session(
     attempt: int,
     workspace: Path,
     subject: str = "",
+    ruled: tuple[str, ...] = (),
     session_id: str,
     resume: bool,
     cost: float,
 ) -> SessionSpec:
     """Return a read-only session in the worktree under review. `task_id` "" is the final review.
 
-    `subject` distinguishes the reviews of one attempt, if there are several.
+    `subject` distinguishes the reviews of one attempt, if there are several. `ruled` are the lists of rulings
+    that its report needs.
     """
     about = task_id or FINAL
     caller = Caller(
@@ -94,7 +96,7 @@ def reviewer_session(
         caller,
         workspace=workspace,
         system=system_prompt(),
-        signals=(review_tool(types_at(depth)),),
+        signals=(review_tool(types_at(depth), ruled),),
         session_id=session_id,
         resume=resume,
         cost_before_usd=cost,

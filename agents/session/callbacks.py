@@ -195,11 +195,14 @@ class Callbacks:
         refusal = self._judge(tool, event["tool_input"])
         if refusal is None and tool == QUESTION_TOOL:
             return {}
-        decision = {
+        decision: dict[str, Any] = {
             "hookEventName": "PreToolUse",
             "permissionDecision": "allow" if refusal is None else "deny",
         }
         if refusal is None:
+            lists = next((one.lists for one in self._spec.signals if tool == f"{SIGNAL_PREFIX}{one.name}"), ())
+            if left_out := {name: [] for name in lists if name not in event["tool_input"]}:
+                decision["updatedInput"] = {**event["tool_input"], **left_out}
             return {"hookSpecificOutput": decision}
         try:
             if not self.lacking:

@@ -216,12 +216,17 @@ class ConflictStuckInput(_Input):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalTool:
-    """One reporting tool. If `model` is None, the input is passed on as it came and its reader judges it."""
+    """One reporting tool. If `model` is None, the input is passed on as it came and its reader judges it.
+
+    `lists` are required lists that count as empty where the agent leaves them out, because its reader says
+    better than the schema which entries are missing.
+    """
 
     name: str
     description: str
     model: type[BaseModel] | None
     schema: dict[str, Any] | None = None
+    lists: tuple[str, ...] = ()
 
 
 _EARLIER = _object(
@@ -250,8 +255,8 @@ _CRITERION = _object(
 )
 
 
-def review_tool(types: Iterable[IssueType]) -> SignalTool:
-    """Return the Reviewer's tool, which offers these types of issues.
+def review_tool(types: Iterable[IssueType], ruled: tuple[str, ...] = ()) -> SignalTool:
+    """Return the Reviewer's tool, which offers these types of issues and requires these lists of rulings.
 
     `orchestrator.run.review.report` judges reports, also invalid ones.
     """
@@ -265,7 +270,7 @@ def review_tool(types: Iterable[IssueType]) -> SignalTool:
         suggestion=_text("The change that fixes it."),
     )
     schema = _object(
-        ["passed", "issues"],
+        ["passed", "issues", *ruled],
         passed={"type": "boolean", "description": "True only if `issues` is empty."},
         issues=_list_of(issue, "New findings that have to be fixed."),
         suggestions=_list_of({"type": "string"}, "Improvements that are no reason to send the work back."),
@@ -273,7 +278,9 @@ def review_tool(types: Iterable[IssueType]) -> SignalTool:
         earlier=_list_of(_EARLIER, "The state of each earlier finding that the prompt lists."),
         criteria=_list_of(_CRITERION, "A verdict on each criterion of the spec, if the prompt lists them."),
     )
-    return SignalTool(name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=schema)
+    return SignalTool(
+        name=REPORT_REVIEW, description="Report your review, once.", model=None, schema=schema, lists=ruled
+    )
 
 
 SIGNALS: dict[Role, tuple[SignalTool, ...]] = {

@@ -298,3 +298,10 @@ def test_only_true_without_issues_passes(passed, issues, suggestions):
         assert not issues
     if isinstance(told, ReviewReport) and not told.passed:
         assert told.issues
+
+
+def test_the_schema_requires_the_rulings_that_the_prompt_asks_for() -> None:
+    tool = review_tool(IssueType, ("earlier",))
+    assert tool.schema
+    assert tool.schema["required"] == ["passed", "issues", "earlier"]
+    assert review_tool(IssueType).schema == {**tool.schema, "required": ["passed", "issues"]}

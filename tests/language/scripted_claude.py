@@ -323,10 +323,11 @@ class ScriptedClaude(Transport):
         name, arguments = call["name"], call["input"]
         if name not in {tool["name"] for tool in self._tools}:
             return f"<tool_use_error>Error: No such tool available: {name}</tool_use_error>", True, ""
-        decided = ""
+        decided, rewritten = "", None
         for answer in await self._hook("PreToolUse", name, arguments, call["id"]):
             special = answer.get("hookSpecificOutput") or {}
             decided = special.get("permissionDecision") or decided
+            rewritten = special.get("updatedInput") or rewritten
             if decided == "deny":
                 return f"PreToolUse:{name} hook error: {special['permissionDecisionReason']}", True, ""
         try:
@@ -339,7 +340,7 @@ class ScriptedClaude(Transport):
         if allowed["behavior"] != "allow":
             interrupts = allowed.get("interrupt")
             return _REJECTED if interrupts else allowed["message"], True, "abort" if interrupts else ""
-        text, is_error = await self._done(name, allowed.get("updatedInput") or arguments)
+        text, is_error = await self._done(name, allowed.get("updatedInput") or rewritten or arguments)
         if is_error:
             return text, True, ""
         after = await self._hook("PostToolUse", name, arguments, call["id"])

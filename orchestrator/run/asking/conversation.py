@@ -40,6 +40,7 @@ from state.journal.events import (
     CallResumed,
     CallStarted,
     MessageReceived,
+    ReportRefused,
     SignalReceived,
     SpendDiffered,
     ToolServersListed,
@@ -370,11 +371,12 @@ class Conversation:
             record(MessageReceived(call_id=self._call_id, message=message))
 
         def on_signal(name: str, payload: str) -> str | None:
-            refusal = self._refuse(payload) if self._refuse else None
-            if refusal is None:
-                record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
-                self.reported.set()
-            return refusal
+            if refusal := self._refuse(payload) if self._refuse else None:
+                record(ReportRefused(call_id=self._call_id, payload=payload, reason=refusal))
+                return refusal
+            record(SignalReceived(call_id=self._call_id, name=name, payload=payload))
+            self.reported.set()
+            return None
 
         def on_refusal(tool: str, reason: str) -> None:
             record(ActionRefused(call_id=self._call_id, tool=tool, reason=reason))

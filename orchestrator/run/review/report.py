@@ -55,14 +55,21 @@ async def report_on(
         task_id=task_id,
         attempt=attempt,
         workspace=subject.folder,
+        ruled=(*(["earlier"] if subject.findings else []), *(["tests"] if subject.tests else [])),
     )
+
+    def refuse(payload: str) -> str | None:
+        """Refuse one report of a review that lacks rulings. The next one counts as it is."""
+        refused = any(call.refused_report for call in talk.calls)
+        return None if refused else _rulings_missing_in(payload, subject)
+
     async with Conversation(
         run,
         role=Role.REVIEWER,
         task_id=task_id,
         attempt=attempt,
         spec_for=spec_for,
-        refuse=_RulingsDemanded(subject),
+        refuse=refuse,
     ) as talk:
 
         async def words() -> str:
@@ -84,50 +91,46 @@ async def report_on(
     return None
 
 
-class _RulingsDemanded:
-    """Refuses reports without a ruling on each earlier finding and each changed test that the prompt lists.
-
-    A report that brings none of the rulings missed in the one before it counts as it is.
-    """
-
-    def __init__(self, subject: ReviewSubject) -> None:
-        self._findings = subject.findings
-        self._tests = subject.tests
-        self._folder = str(subject.folder)
-        self._missing = len(subject.findings) + len(subject.tests) + 1
-
-    def __call__(self, payload: str) -> str | None:
-        report = parse_review_output(payload)
-        if isinstance(report, str):
-            return None
-        own = replace(report, issues=tuple(in_folder(report.issues, self._folder)))
-        ruled = {ruling.test for ruling in report.tests}
-        findings = [one.id for one in unruled(self._findings, own)]
-        tests = [name for name in self._tests if name not in ruled]
-        before, self._missing = self._missing, len(findings) + len(tests)
-        if not 0 < self._missing < before:
-            return None
-        told = ["The report was not recorded."]
-        if findings:
-            told.append(
-                f"`earlier` has no ruling on these findings: {', '.join(findings)}. Add an entry for each of "
-                "them: its `id`, its `state` and `why`."
-            )
-        if tests:
-            names = "".join(f"\n- {name}" for name in tests)
-            told.append(
-                "`tests` has no ruling on these changed tests. Add an entry for each of them: its name in "
-                f'`test` as it stands here, "accepted" or "refused" in `ruling`, and `why`.{names}\n'
-            )
-        return f"{' '.join(told)} Report again, with all the rest."
+def _rulings_missing_in(payload: str, subject: ReviewSubject) -> str | None:
+    """Return which findings and changed tests of the prompt a report does not rule on, for its Reviewer."""
+    report = parse_review_output(payload)
+    if isinstance(report, str):
+        return None
+    own = replace(report, issues=tuple(in_folder(report.issues, str(subject.folder))))
+    ruled = {ruling.test for ruling in report.tests}
+    findings = [one.id for one in unruled(subject.findings, own)]
+    tests = [name for name in subject.tests if name not in ruled]
+    told = ["The report was not recorded."]
+    if findings:
+        told.append(
+            f"`earlier` has no ruling on these findings: {', '.join(findings)}. Add an entry for each of "
+            "them: its `id`, its `state` and `why`."
+        )
+    if tests:
+        names = "".join(f"\n- {name}" for name in tests)
+        told.append(
+            "`tests` has no ruling on these changed tests. Add an entry for each of them: its name in "
+            f'`test` as it stands here, "accepted" or "refused" in `ruling`, and `why`.{names}\n'
+        )
+    return f"{' '.join(told)} Report again, with all the rest." if findings or tests else None
 
 
 def read_report(call: CallView, depth: ReviewDepth = ReviewDepth.STANDARD) -> ReviewReport | str:
-    """Return the report of a reviewer's call at this depth, or why it is not usable."""
+    """Return the report of a reviewer's call at this depth, or why it is not usable.
+
+    A report that was refused counts if its turn ended without a usable one.
+    """
     if call.payload is not None:
         return parse_review_output(call.payload, depth)
     if failure := call.failure:
         return f"the reviewer did not report: {failure}"
+    report = _report_in_words(call, depth)
+    if isinstance(report, str) and call.refused_report:
+        return parse_review_output(call.refused_report, depth)
+    return report
+
+
+def _report_in_words(call: CallView, depth: ReviewDepth) -> ReviewReport | str:
     if "{" not in call.last_text:
         return "the reviewer ended its turn without a report"
     report = parse_review_output(call.last_text, depth)

@@ -93,6 +93,9 @@ def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:  # n
             return _message(view, event)
         case e.SignalReceived():
             return Words(kind="report", text=f"{_role(view, event)}: reported by {event.name}", is_told=False)
+        case e.ReportRefused():
+            text = f"{_role(view, event)}: its report was refused once: {short(event.reason)}"
+            return Words(kind="report", text=text, is_detail=True, is_told=False)
         case e.ActionRefused():
             reason = Quote(who=SQ, texts=(event.reason,), most=100)
             text = f"refused: {event.tool}"

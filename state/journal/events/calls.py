@@ -97,6 +97,15 @@ class SignalReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRefused:
+    """sq refused a report in the agent's turn. `payload` counts if the turn ends without another one."""
+
+    call_id: str
+    payload: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRefused:
     """Policy refused a tool call, and the agent received the reason."""
 
@@ -156,6 +165,7 @@ CallEvent = (
     | CallResumed
     | MessageReceived
     | SignalReceived
+    | ReportRefused
     | ActionRefused
     | SpendDiffered
     | ToolServersListed
@@ -179,6 +189,7 @@ class CallView:
     at: datetime
     session_id: str
     report: SignalReceived | None = None  # the first one, which ended the turn
+    refused_report: str = ""  # its JSON
     last_text: str = ""
     resumed: dict[int, CallResumed] = field(default_factory=dict)  # by its place in the journal
     retries: list[CallRetried] = field(default_factory=list)  # since it was started or resumed

@@ -39,6 +39,8 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
                 call.last_text = event.message.text
             if call.started.role is Role.WORKER:
                 view.tasks[call.started.task_id].history.append(event.message)
+        case e.ReportRefused():
+            call.refused_report = event.payload
         case e.ActionRefused():
             call.refused = event.reason
         case e.SignalReceived():

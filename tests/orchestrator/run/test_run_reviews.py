@@ -15,6 +15,7 @@ from language.scripted import (
     passes,
     plans,
     rules,
+    signals,
     whole_run,
     writes,
 )
@@ -22,6 +23,7 @@ from language.scripted import (
 from state.journal.events import (
     CallStarted,
     PlanRejected,
+    ReportRefused,
     ReviewRecorded,
     ReviewUnusable,
     TaskMerged,
@@ -194,6 +196,39 @@ def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_tur
     assert [(one.state, one.note) for one in reviews[-1].findings] == [
         (FindingState.FIXED, "It is the right word.")
     ]
+
+
+ENDS_ITS_TURN = {**passes(), "then": "I have reported what I found."}
+
+
+@pytest.mark.claude
+def test_a_pass_that_was_refused_once_counts_when_the_turn_ends_without_another_report(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(reviewed_again(ENDS_ITS_TURN), **CHECKED)
+    assert done.of(ReviewUnusable) == []
+    assert [one.passed for one in done.of(ReviewRecorded)] == [False, True]
+    assert [one.state for one in done.of(ReviewRecorded)[-1].findings] == [FindingState.FIXED]
+
+
+def test_a_review_is_refused_once_and_not_once_for_each_question(rehearse: Rehearse) -> None:
+    other = issue("notes.txt", 1, "another word", "a third one", kind="incorrect-behavior")
+    callers = {
+        "worker/notes/2": [writes("notes.txt", "Other.\n"), completes()],
+        "reviewer/notes/1": [finds(WRONG, other)],
+        "reviewer/notes/2": [passes(), rules("fixed", WRONG)],
+    }
+    done = rehearse(whole_run(**callers), **CHECKED)
+    assert len(done.of(ReportRefused)) == 1
+    assert [one.state for one in done.of(ReviewRecorded)[-1].findings] == [FindingState.FIXED] * 2
+
+
+def test_a_review_is_not_refused_anew_after_a_report_that_was_unusable(rehearse: Rehearse) -> None:
+    unusable = signals("report_review", passed=False, issues=[])
+    refused = signals("report_review", passed=True, issues=[])
+    done = rehearse(reviewed_again(refused, unusable, passes()), **CHECKED)
+    assert (len(done.of(ReportRefused)), len(done.of(ReviewUnusable))) == (1, 1)
+    assert done.of(ReviewRecorded)[-1].passed
 
 
 @pytest.mark.late
