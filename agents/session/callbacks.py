@@ -200,8 +200,9 @@ class Callbacks:
             "permissionDecision": "allow" if refusal is None else "deny",
         }
         if refusal is None:
-            lists = next((one.lists for one in self._spec.signals if tool == f"{SIGNAL_PREFIX}{one.name}"), ())
-            if left_out := {name: [] for name in lists if name not in event["tool_input"]}:
+            lists = {f"{SIGNAL_PREFIX}{one.name}": one.lists for one in self._spec.signals}.get(tool, ())
+            left_out: dict[str, Any] = {name: [] for name in lists if name not in event["tool_input"]}
+            if left_out:
                 decision["updatedInput"] = {**event["tool_input"], **left_out}
             return {"hookSpecificOutput": decision}
         try:

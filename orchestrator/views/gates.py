@@ -12,12 +12,18 @@ from orchestrator.views.words import columns
 from state.verdicts import CheckResult, Source
 from state.words import alike, without_ids
 
+_STEERING = "P3_2_STEERING"
 _SHOWN_S = 0.05  # shorter times, as of rules, are not shown
 
 
-def examination_lines(examination: Examination, *, waits: str, explain: bool) -> list[str]:
-    """The gate's answer to a session, and why. `explain` adds every check."""
-    return [unescape(line) for line in _examination(examination, waits, explain=explain)]
+def examination_lines(
+    examination: Examination, *, waits: str, held: tuple[str, str] | None = None, explain: bool
+) -> list[str]:
+    """The gate's answer to a session, and why. `held`: the step that holds it, and its reason.
+
+    `explain` adds every check.
+    """
+    return [unescape(line) for line in _examination(examination, waits, held, explain=explain)]
 
 
 def consideration_lines(considerations: Sequence[Consideration], problems: Sequence[str]) -> list[str]:
@@ -36,18 +42,24 @@ def consideration_lines(considerations: Sequence[Consideration], problems: Seque
     return [*lines, *(f"left out: {problem}" for problem in problems)]
 
 
-def _examination(examination: Examination, waits: str, *, explain: bool) -> Iterator[str]:
+def _examination(
+    examination: Examination, waits: str, held: tuple[str, str] | None, *, explain: bool
+) -> Iterator[str]:
     decision = examination.decision
     yield f"session: {examination.session_type}. {decision.summary}"
+    allowed = "may stop"
+    if held and held[0] != _STEERING:
+        yield from (f"held by the step {held[0]}:", *held[1].splitlines(), "")
+        allowed = "power steering"
     if waits:
-        yield f"may stop: not judged, because {waits}"
+        yield f"{allowed}: not judged, because {waits}"
         return
-    if decision.allows and examination.figures.quality_score is None:
-        yield "may stop: nothing was checked"
-    elif decision.allows:
-        yield "may stop: nothing that was checked holds it"
-    else:
+    if not decision.allows:
         yield f"held by: {', '.join(decision.failures)}"
+    elif examination.figures.quality_score is None:
+        yield f"{allowed}: nothing was checked"
+    else:
+        yield f"{allowed}: nothing that was checked holds it"
     for note in decision.notes:
         yield f"  note: {note}"
     if explain:

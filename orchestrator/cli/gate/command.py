@@ -36,23 +36,24 @@ def command() -> None:
 @project_option
 @options.json_object
 def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as_json: bool) -> int:
-    """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the gate would. Nothing is recorded.
+    """Check the session in TRANSCRIPT, a .jsonl file of Claude Code, as the Stop hook would at first.
+
+    All steps of the gate are asked, power steering in any case. Nothing is recorded.
 
     A model is asked if there is a key or a login, otherwise rules answer. The considerations are those of the
     project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
     TRANSCRIPT is not a transcript.
     """
-    from functools import partial
-
-    import anyio
-
     from orchestrator.cli.gate.check import check_session
     from orchestrator.views.gates import examination_lines
 
-    done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
+    done = check_session(transcript, rules_only=rules, project=project)
     if as_json:
         shown = {
             "may_stop": done.may_stop,
+            "held_by": done.held_by,
+            "reason": done.reason,
+            "notes": done.notes,
             "not_judged_because": done.waits,
             "project": str(done.project) if done.project else None,
             "examination": done.examination,
@@ -60,7 +61,9 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
         }
         say_json(shown)
         return 0 if done.may_stop else _BLOCKED
-    say(*examination_lines(done.examination, waits=done.waits, explain=explain))
+    held = (done.held_by, done.reason) if done.held_by else None
+    say(*examination_lines(done.examination, waits=done.waits, held=held, explain=explain))
+    say(*(f"  note: {note}" for note in done.notes))
     if done.project is None:
         where = f"the folder {done.worked_in} is not here" if done.worked_in else "the transcript names none"
         say(f"sq: no project's own considerations were asked: {where}. Give --project", error=True)

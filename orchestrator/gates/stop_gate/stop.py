@@ -200,7 +200,7 @@ def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
         store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
         return {}
     notes: list[str] = []
-    for priority, result in _results(stop, part, steps(), store.diagnostics):
+    for priority, result in results(stop, steps(), store.diagnostics, part):
         if result.note:
             notes.append(result.note)
         if result.blocks:
@@ -288,18 +288,26 @@ def facts_of(transcript: Transcript) -> "Facts":
     return session_facts.facts_of(transcript)
 
 
-def _results(
-    stop: Stop, part: RemainingSteps, steps: Steps, diagnostics: Diagnostics
+def results(
+    stop: Stop,
+    steps: Steps,
+    diagnostics: Diagnostics | None = None,
+    part: RemainingSteps = RemainingSteps.ALL,
 ) -> Iterator[tuple[IntEnum, StepResult]]:
+    """Yield the answer of each step that applies, with its name. An error of a step is a note.
+
+    Without `diagnostics` nothing is logged.
+    """
+    log = diagnostics.log if diagnostics else lambda *_, **__: None
     for priority, step in steps:
         try:
             if not step.applies(stop) or (part is RemainingSteps.STEERING and priority.name != _STEERING):
                 continue
             result = step.check(stop)
         except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
-            diagnostics.log("stop_step", success=False, step=priority.name, error=repr(error))
+            log("stop_step", success=False, step=priority.name, error=repr(error))
             result = StepResult(note=f"{priority.name} could not be checked: {type(error).__name__}: {error}")
-        diagnostics.log("stop_step", step=priority.name, blocks=result.blocks, note=result.note)
+        log("stop_step", step=priority.name, blocks=result.blocks, note=result.note)
         yield priority, result
 
 

@@ -10,10 +10,20 @@ import anyio
 import pytest
 import yaml
 from in_process import sq
+from language.stop_inputs import Lines
 
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
+from agents.transcript.read import read_transcript
+from benchmarks.gate_bench import OURS
+from benchmarks.gate_sessions import load_labelled
+from orchestrator.cli.gate.check import check_session
+from orchestrator.gates.power_steering.considerations import load_considerations
+from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.session_state.store import SteeringStore
+from orchestrator.gates.stop_gate.order import STEPS
+from orchestrator.gates.stop_gate.probe import runs_on
+from orchestrator.gates.stop_gate.stop import answer, stop_of
 from state.roles import Role
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
@@ -103,7 +113,7 @@ def test_as_json_it_is_one_object(gate):
 
 async def test_with_a_key_the_judge_answers_every_check(gate, open_todo, tmp_path):
     async with judge(tmp_path, says("satisfied")) as environ:
-        done = await anyio.to_thread.run_sync(lambda: gate("check", open_todo, "--json", **environ))
+        done = await anyio.to_thread.run_sync(lambda: gate("check", TESTED, "--json", **environ))
     shown = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert {one["source"] for one in shown["examination"]["results"]} == {"judge"}
@@ -349,3 +359,60 @@ def test_no_session_id_leads_out_of_the_state_folder(gate, repository):  # lesso
     made = list(repository.parent.rglob("state.json"))
     assert made
     assert all(file.is_relative_to(below) for file in made)
+
+
+# --- the same answer as the hook's --------------------------------------------------------------------------
+
+
+def test_open_todos_hold_a_session_without_code_as_the_hook_does(gate, tmp_path):
+    lines = Lines()
+    lines.user("What is left?", cwd=str(tmp_path))
+    todos = {"todos": [{"content": "callers", "status": "pending"}]}
+    lines.call("TodoWrite", todos, output="Todos have been modified successfully")
+    lines.assistant({"type": "text", "text": "The callers."})
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(lines.data)
+    done = gate("check", file, "--rules")
+    assert (done.returncode, "held by the step P3_TODOS:" in done.stdout) == (1, True), done.stdout
+    shown = json.loads(gate("check", file, "--rules", "--json").stdout)
+    assert (shown["may_stop"], shown["held_by"]) == (False, "P3_TODOS")
+    assert "callers" in shown["reason"]
+
+
+def test_a_failed_worker_holds_an_orchestrators_session_as_the_hook_does(gate, tmp_path):
+    lines = Lines()
+    lines.user("Build it.", cwd=str(tmp_path))
+    lines.call("Task", {"prompt": "Build."}, "error", "It crashed.")
+    lines.assistant({"type": "text", "text": "Done."})
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(lines.data)
+    assert gate("check", file, "--rules").returncode == 0
+    done = gate("check", file, "--rules", CLAUDE_SESSION_ID="orch-night")
+    assert (done.returncode, "held by the step P2_5_ORCHESTRATOR:" in done.stdout) == (1, True)
+
+
+def test_over_all_labelled_sessions_the_check_says_what_the_hook_does(tmp_path, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    known = [one.id for one in load_considerations(None).considerations]
+    labelled = load_labelled(OURS, tmp_path, known)
+    differing = []
+    for number, one in enumerate(labelled):
+        home = tmp_path / f"project-{number}"
+        home.mkdir()
+        read = read_transcript(one.transcript)
+        given = {
+            "session_id": read.session_id,
+            "transcript_path": str(one.transcript),
+            "cwd": str(home),
+            "background_tasks": [{"status": "running"}] * len(facts_of(read).running),
+        }
+        steered = number % 60 == 0  # each of these looks for a login
+        answered = {}
+        if not runs_on(given):
+            answered = answer(stop_of(given, os.environ, with_steering=steered), STEPS.items)
+        checked = check_session(one.transcript, rules_only=True, project=home)
+        held = checked.held_by if steered else checked.held_by.replace("P3_2_STEERING", "")
+        if (answered.get("decision") == "block") != bool(held):
+            differing.append((one.name, answered, checked.held_by))
+    assert len(labelled) > 700
+    assert not differing
