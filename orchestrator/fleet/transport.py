@@ -11,13 +11,22 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 from filelock import FileLock
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_chain,
+    wait_fixed,
+)
 
 from agents.api_key import FILE, KEY, TOKEN
 from orchestrator.git.command import git_environment
@@ -179,7 +188,8 @@ class GitServer:
         specs = [f"{new}:{ref}" for ref, _, new in moves]
         words = ("push", "--quiet", "--atomic", "--no-follow-tags", *leases, "--", self.url, *specs)
         ref, old, new = moves[0]
-        for refusals in range(1, _REFUSALS + 1):
+
+        def once() -> None:
             try:
                 run_git(folder, *words, more=_rights(), deadline_s=_TRANSFER_S)
             except GitError as error:
@@ -188,25 +198,34 @@ class GitServer:
                     return
                 if found != old:
                     raise ClaimLostError(f"{ref} was moved by another worker") from error
-                if refusals == _REFUSALS:
-                    raise
-                time.sleep(_PAUSES_S[refusals])
-            else:
-                return
+                raise
+
+        Retrying(
+            retry=retry_if_exception_type(GitError),
+            stop=stop_after_attempt(_REFUSALS),
+            wait=wait_chain(*map(wait_fixed, _PAUSES_S[1:])),
+            reraise=True,
+        )(once)
 
     def _patiently(self, act: Callable[[], bytes]) -> bytes:
-        until = time.monotonic() + self._patience_s
-        for number in range(1_000_000):
-            try:
-                return act()
-            except GitError as error:
-                pause = _PAUSES_S[min(number, len(_PAUSES_S) - 1)]
-                final = _FINAL.search(str(error)) or self._stopped()
-                if final or time.monotonic() + pause > until:
-                    raise RemoteAwayError(f"{self.url} does not answer, or refuses: {error}") from error
-                log.warning("fleet.git_server.away", error=str(error))
-                time.sleep(pause)
-        raise AssertionError
+        retrying = Retrying(
+            retry=retry_if_exception(self._may_pass),
+            stop=stop_before_delay(self._patience_s),
+            wait=wait_chain(*map(wait_fixed, _PAUSES_S)),
+            before_sleep=_warn,
+            reraise=True,
+        )
+        try:
+            return retrying(act)
+        except GitError as error:
+            raise RemoteAwayError(f"{self.url} does not answer, or refuses: {error}") from error
+
+    def _may_pass(self, error: BaseException) -> bool:
+        return isinstance(error, GitError) and not (_FINAL.search(str(error)) or self._stopped())
+
+
+def _warn(state: RetryCallState) -> None:
+    log.warning("fleet.git_server.away", error=str(state.outcome.exception() if state.outcome else ""))
 
 
 def _rights() -> dict[str, str]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from orchestrator.fleet.checkpoint import CONTENT, Checkpoints, restore
 from orchestrator.fleet.host import OWN_SPEC, SCENARIO, Host, MovedError, SqProcess, credentials_problem
@@ -140,18 +141,14 @@ class UnitAttempt:
 
     def _claimed(self) -> str:
         """Take the run up on top of its newest checkpoint, push the claim, and return the id of the run."""
-        for tries in range(1, _CLAIMS + 1):
-            run = self._taken_up()
-            try:
-                commit = self._checkpoints.claim(f"Claim {self._standing.claims} by {self._host.executor}")
-                ref = journal_ref(self._asked.id)
-                self._remote.push(self._place.repository, [(ref, self._pushed, commit)])
-            except ClaimLostError:  # a last push of the worker before was under way
-                if tries == _CLAIMS:
-                    raise
-            else:
-                self._pushed = self._checkpoints.last = commit
-                break
+        last_push = retry_if_exception_type(ClaimLostError)  # of the worker before, which was under way
+        return Retrying(retry=last_push, stop=stop_after_attempt(_CLAIMS), reraise=True)(self._claim)
+
+    def _claim(self) -> str:
+        run = self._taken_up()
+        commit = self._checkpoints.claim(f"Claim {self._standing.claims} by {self._host.executor}")
+        self._remote.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
+        self._pushed = self._checkpoints.last = commit
         return run
 
     def _taken_up(self) -> str:

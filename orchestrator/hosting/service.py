@@ -15,6 +15,13 @@ from urllib.parse import urljoin, urlsplit
 
 import anyio
 import msgspec
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+)
 
 from orchestrator.hosting.remote import AccessToken
 from state.decoding import table_beside
@@ -176,16 +183,17 @@ class Service:
             HostingError: the service refused, failed or was not reached.
         """
         request = _Request(method=method, url=path, body=body, query=query, headers=headers)
-        wait = _FIRST_WAIT_S
-        for left in reversed(range(_TRIES)):
-            try:
-                return await self._answer(request, asked)
-            except _AgainError as again:
-                if not left:
-                    raise again.then from again
-                await anyio.sleep(again.wait_s or wait)
-                wait *= 2
-        raise AssertionError("the last try returns or raises")
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(_AgainError),
+            stop=stop_after_attempt(_TRIES),
+            wait=_wait_s,
+            sleep=anyio.sleep,
+            reraise=True,
+        )
+        try:
+            return await retrying(self._answer, request, asked)
+        except _AgainError as again:
+            raise again.then from again
 
     async def _answer(self, request: _Request, asked: str) -> ServiceReply:
         """Send a request once. `_AgainError`: it may be sent again, a POST only if it has not arrived."""
@@ -304,6 +312,13 @@ class _AgainError(Exception):
     def __init__(self, then: HostingError, wait_s: float = 0.0) -> None:
         super().__init__(str(then))
         self.then, self.wait_s = then, wait_s
+
+
+def _wait_s(state: RetryCallState) -> float:
+    """Return how long the service asks to wait, or else a time that doubles."""
+    error = state.outcome.exception() if state.outcome else None
+    named = error.wait_s if isinstance(error, _AgainError) else 0.0
+    return named or wait_exponential(multiplier=_FIRST_WAIT_S)(state)
 
 
 class _NotSentError(Exception):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -82,12 +81,10 @@ class Fleet:
     def patiently(self, ask: Callable[[], Answer]) -> Answer:
         """Return an answer of the database, as soon as it is there."""
         import sqlalchemy as sa
+        from tenacity import Retrying, retry_if_exception_type, wait_fixed
 
-        while True:
-            try:
-                return ask()
-            except sa.exc.SQLAlchemyError:
-                time.sleep(_AGAIN_S)
+        away = retry_if_exception_type(sa.exc.SQLAlchemyError)
+        return Retrying(retry=away, wait=wait_fixed(_AGAIN_S))(ask)
 
     def living(self) -> "list[WorkerRow]":
         """Return the workers that hold their locks."""

@@ -66,11 +66,11 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed, files = await _as_at_the_base(run, subject)
+    mixed, files, restored = await _as_at_the_base(run, subject)
     files = files if of_files(before.count.tests, files) else []
     now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
     if not before.count.tests:
-        return await _unnamed(run, subject, before, now)
+        return await _unnamed(run, subject, now, restored)
     passed = names_of(before.count, TestState.PASSED)
     failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
     if failing and mixed != subject.tree:
@@ -115,11 +115,11 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
     return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str]]:
+async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str], list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
-    Also returns the files of tests that the work can reach, if only files of tests were put back. Without any
-    the tree is the new one itself.
+    Also returns the files of tests that the work can reach, if only files of tests were put back (without any
+    the tree is the new one itself), and the files of the base that were put back.
     """
     touched, repository = subject.touched, run.repository
     at_base = set(await files_in(repository, subject.base))
@@ -142,17 +142,17 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
     concerned = await reached(run, subject) if alone else None
     if concerned is None:
-        return tree, []
+        return tree, [], [path for path in paths if path in at_base]
     files = sorted({*touched.held, *concerned})
-    return tree if files else subject.tree, files
+    return tree if files else subject.tree, files, [*touched.as_it_was]
 
 
 async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bool:
     """Whether a path outside the folders of tests belongs to them, judged by the base's files that name it.
 
-    A file of data, or with a name like that of a helper, does if files of tests name it and neither product
-    nor the spec does. A new module of Python does if code that ran at the base imports one of its name: it
-    stands in for one from elsewhere.
+    A file with a name like that of a helper does if files of tests name it and neither product nor the spec
+    does. A file of data does likewise, by its own name, else by its folder's. A new module of Python does if
+    code that ran at the base imports one of its name: it stands in for one from elsewhere.
     """
     pure = PurePosixPath(path)
     is_new = not await text_at(run.repository, subject.base, path)
@@ -165,15 +165,17 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
     if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
         passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
         return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
-    if (
-        is_new
-        or (language_of(path) and not _LIKE_A_HELPER.search(pure.stem))
-        or pure.stem in run.started.spec_text
-    ):
+    is_data = not language_of(path)
+    word = pure.name if is_data else pure.stem
+    if is_new or not (is_data or _LIKE_A_HELPER.search(pure.stem)) or word in run.started.spec_text:
         return False
-    word = pure.stem if language_of(path) else pure.name
-    named = [one for one in await _naming(run, subject.base, rf"\b{re.escape(word)}\b") if one != path]
-    return bool(named) and all(is_test_file(one) or is_test_data(one) for one in named)
+    # A folder's name is an everyday word, so it counts only as a piece of a path.
+    folders = [rf"[\"'`/]{re.escape(folder)}[\"'`/]" for folder in reversed(pure.parts[:-1]) if is_data]
+    for pattern in (rf"\b{re.escape(word)}\b", *folders):
+        named = [one for one in await _naming(run, subject.base, pattern) if one != path]
+        if any(is_test_file(one) or language_of(one) for one in named):
+            return all(is_test_file(one) or is_test_data(one) or not language_of(one) for one in named)
+    return False
 
 
 async def _was_a_module(run: Run, subject: ResultComparison, path: str) -> bool:
@@ -198,10 +200,14 @@ def _is_added(path: str, new_tests: Collection[str]) -> bool:
 
 
 async def _unnamed(
-    run: Run, subject: ResultComparison, before: CommandRun, now: CommandRun
+    run: Run, subject: ResultComparison, now: CommandRun, restored: Sequence[str]
 ) -> BaseTestResults:
-    """Return the results where nothing names the tests: files of the base that fail, or that are gone."""
-    paths = subject.touched.as_it_was
+    """Return the results where nothing names the tests: files of the base that fail, or that are gone.
+
+    `restored`: the files that are as at the base.
+    """
+    before, paths = subject.before, list(dict.fromkeys((*subject.touched.as_it_was, *restored)))
+    assert before  # noqa: S101  the caller has seen it
     there = await files_in(run.repository, subject.tree)
     moved = await renamed_files(run.repository, subject.base, subject.tree)
     gone = [path for path in subject.touched.held if path not in there and path not in moved]

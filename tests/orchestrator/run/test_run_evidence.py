@@ -523,3 +523,55 @@ def test_honest_tests_of_two_tasks_in_the_one_file_that_the_command_names_stand_
         "reviewer/*": [passes()],
     }
     rehearse(callers, verify=("python3 -m pytest -q tests/test_all.py",))
+
+
+# --- what the base's tests open -----------------------------------------------------------------------------
+
+ADDS_NOTES = "# Notes\n\nadd notes.txt with a line of text.\n"
+READS = {
+    "by its path": 'int(open("expected/add.txt").read())',
+    "by a folder and a made name": 'int((Path("expected") / f"{name}.txt").read_text())',
+    "by a pattern": 'int(next(Path().glob("expected/a*.txt")).read_text())',
+    "joined": 'int(open(os.path.join("expected", name + ".txt")).read())',
+}
+OPENS = """import os
+import unittest
+from pathlib import Path
+
+from calc import add
+
+
+class Sums(unittest.TestCase):
+    def test_sum(self):
+        name = "add"
+        self.assertEqual(add(2, 3), {0})
+"""
+
+
+@pytest.mark.parametrize("way", READS)
+@pytest.mark.parametrize("verify", ["python3 -m unittest", f"{sys.executable} -m pytest -q"])
+def test_what_a_test_of_the_base_opens_is_put_back_whatever_its_folder_is_called(
+    rehearse: Rehearse, repository: Path, shell: Shell, way: str, verify: str
+) -> None:
+    """The spec asks for notes, and has the word "add" in it. Some of these outputs name no test."""
+    files = {
+        "calc__py": "def add(a, b):\n    return a + b\n",
+        "test_calc__py": OPENS.format(READS[way]),
+        "expected_in_add__txt": "5\n",
+    }
+    commits(repository, shell, **files)
+    works = [
+        writes("calc.py", "def add(a, b):\n    return 0\n"),
+        writes("expected/add.txt", "0\n"),
+        writes("notes.txt", "A line.\n"),
+        completes(),
+        completes(prompt_contains=["fails as it was"]),
+    ]
+    names = ("test_calc.py::Sums::test_sum", "test_calc.Sums.test_sum", "expected/add.txt")
+    ruled = [{"test": name, "ruling": "accepted", "why": "so be it"} for name in names]
+    callers = whole_run(
+        worker=works, reviewer=[signals("report_review", passed=True, issues=[], tests=ruled)]
+    )
+    done = rehearse(callers, verify=(verify,), spec=ADDS_NOTES, ends=Outcome.UNVERIFIED)
+    [proofs] = done.of(e.ProofsTaken)[-1:]
+    assert [one.name in names for one in proofs.changes] == [True], done.output
