@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from agents.process.containment import Containment, contained
+from agents.process.frozen import NAMES
 from agents.process.sandbox.bubblewrap import bubblewrapped
 from agents.process.supervisor import TELL_END
 
@@ -44,6 +45,7 @@ def write_launcher(
     argv = contained(argv, containment, report=TELL_END, limits=sandbox.limits if sandbox else ())
     lines = [
         "#!/bin/sh",
+        f'[ -z "${NAMES}" ] || echo $$ >"${NAMES}"; unset {NAMES}',
         *(f"unset {name}" for name in unset),
         f'exec {shlex.join([*env, *argv])} "$@"',
     ]

@@ -21,6 +21,7 @@ from anyio import to_thread
 
 from agents.concurrency import first_of, task_group
 from agents.process.containment import LastWords
+from agents.process.frozen import NAMES, living
 from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
 from agents.session.early_start import sdk_imported, taking
@@ -130,7 +131,9 @@ class _Actor:
                     launcher = await stack.enter_async_context(built(self.spec.start))
                 except OSError as error:
                     raise SessionStartError(f"the sandbox of the session cannot be made: {error}") from error
-                await self._live(launcher, environment, task_status)
+                named = launcher.with_name(f"{uuid.uuid4().hex}.process")
+                stack.enter_context(living(self.spec.workspace, named))
+                await self._live(launcher, {**environment, NAMES: str(named)}, task_status)
         if difference := self._counted.difference():
             self._listener.on_difference(difference)
 

@@ -10,17 +10,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import IO
 
 import anyio
 
+from orchestrator.git.door import door_now
 from orchestrator.git.pinned_config import trusted_now
+from orchestrator.git.processes import run_to_end
 from state.errors import GitError
 from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
-_TIDY_S = 3.0
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
 _SETTINGS = (
@@ -120,7 +120,13 @@ async def git_bytes(
     command = ["git", "-C", str(folder), *(part for one in used for part in ("-c", one)), *arguments]
     try:
         with anyio.fail_after(DEADLINE_S):
-            done = await _run(command, stdin, git_environment(environment, folder=folder))
+            variables = git_environment(environment, folder=folder)
+            door = door_now()
+            place = door.place_of(folder, arguments) if door else None
+            if door and place:
+                done = await door.run(place, command, variables, stdin)
+            else:
+                done = await run_to_end(command, stdin, variables)
     except TimeoutError as error:
         raise GitError(
             f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
@@ -154,42 +160,6 @@ async def _once(question: tuple[str, ...], ask: Callable[[], Awaitable[bytes]]) 
     if len(_answers) > _ANSWERS_KEPT:
         _answers.popitem(last=False)
     return answer
-
-
-async def _run(
-    command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[bytes]:
-    """Run to the end. On cancellation git gets SIGTERM and removes its locks, which SIGKILL would leave.
-
-    It runs in a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _given(stdin) as given:
-        process = await anyio.open_process(
-            command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True
-        )
-        try:
-            await process.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
-                if process.returncode is None:
-                    process.terminate()
-                    with anyio.move_on_after(_TIDY_S):
-                        await process.wait()
-                await process.aclose()
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
-
-
-@contextmanager
-def _given(stdin: bytes) -> Iterator[IO[bytes] | int]:
-    if not stdin:
-        yield subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as file:
-        file.write(stdin)
-        file.seek(0)
-        yield file
 
 
 async def compared(

@@ -17,6 +17,7 @@ import structlog
 from anyio import to_thread
 
 from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk, told_by_objects
+from orchestrator.git.door import door_now
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
@@ -155,8 +156,8 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
     is kept as long as the worktree's own stays the same, because with its data git need not read every file
     again.
     """
-    where = git_dir(folder)
-    own, kept = where / "index", where / f"sq-index.{_stamp(where / 'index')}"
+    own, where = git_dir(folder) / "index", _index_folder(folder)
+    kept = where / f"sq-index.{_stamp(own)}"
     draft = where / f"sq-draft.{uuid.uuid4().hex}"  # each call has its own, so that none waits for another
     try:
         for source in (kept, own):
@@ -179,6 +180,13 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
     return tree
 
 
+def _index_folder(folder: Path) -> Path:
+    """Return where the index files lie in which sq stages the content of a worktree."""
+    door = door_now()
+    place = door.place_of(folder, ("add",)) if door else None
+    return door.index_folder(place) if door and place else git_dir(folder)
+
+
 def _digest(index: Path) -> bytes:
     """Return the digest of an index. It is empty if there is none, as before the first tree."""
     return hashlib.sha256(index.read_bytes()).digest() if index.exists() else b""
@@ -198,7 +206,7 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
 
     `lenient`: leave out content that git cannot take in, such as a repository without commits.
     """
-    own, aside = git_dir(folder) / "index", git_dir(folder) / "sq-index"
+    own, aside = git_dir(folder) / "index", _index_folder(folder) / "sq-index"
     for left in (aside, aside.with_name(f"{aside.name}.lock")):
         left.unlink(missing_ok=True)
     if own.exists():  # with its time, by which git knows which files it has to read again

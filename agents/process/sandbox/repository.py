@@ -95,15 +95,15 @@ def _prepare_objects(objects: Path, real: Path) -> None:
     remove_tree(objects)
     (objects / "info").mkdir(parents=True)
     (objects / "pack").mkdir()
-    lines = [str(_REAL_OBJECTS), *map(str, _alternate_folders(real))]
+    lines = [str(_REAL_OBJECTS), *map(str, alternate_folders(real))]
     (objects / "info" / "alternates").write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def _alternates(objects: Path) -> Iterator[Mount]:
-    return (Mount(target=folder) for folder in _alternate_folders(objects))
+    return (Mount(target=folder) for folder in alternate_folders(objects))
 
 
-def _alternate_folders(objects: Path, depth: int = 5) -> list[Path]:
+def alternate_folders(objects: Path, depth: int = 5) -> list[Path]:
     """Return the folders that hold further objects of a repository, those of these too."""
     try:
         lines = (objects / "info" / "alternates").read_text("utf-8", errors="surrogateescape").splitlines()
@@ -114,7 +114,7 @@ def _alternate_folders(objects: Path, depth: int = 5) -> list[Path]:
         folder = Path(os.path.realpath(objects / line)) if line and not line.startswith("#") else None
         if folder and folder.is_dir():
             found[folder] = None
-            found.update(dict.fromkeys(_alternate_folders(folder, depth - 1) if depth else []))
+            found.update(dict.fromkeys(alternate_folders(folder, depth - 1) if depth else []))
     return [*found]
 
 

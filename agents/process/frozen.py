@@ -1,0 +1,147 @@
+"""The processes of a session, stopped for the moment in which sq has its folder read.
+
+A process that stands still cannot exchange folders for links meanwhile. Version 2's freezer stops a control
+group that is the session's alone. Otherwise each process below the supervisor gets SIGSTOP, again and again
+until two counts agree. Version 1's freezer is never used: a process that is killed in it does not die. The
+supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
+LONGEST_S = 10.0  # then the processes go on, whatever is still read
+_MOST_COUNTS = 50
+_GROUPS = Path("/sys/fs/cgroup")
+
+_living: dict[Path, list[Path]] = {}
+
+
+@contextmanager
+def living(workspace: Path, named: Path) -> Iterator[None]:
+    """Note that a session works in a folder. Its launcher writes its process id to the file `named`."""
+    noted = _living.setdefault(workspace, [])
+    noted.append(named)
+    try:
+        yield
+    finally:
+        noted.remove(named)
+        if not noted:
+            del _living[workspace]
+        named.unlink(missing_ok=True)
+
+
+def is_living(workspace: Path) -> bool:
+    """Whether a session works in this folder."""
+    return workspace in _living
+
+
+@contextmanager
+def frozen(workspace: Path, *, longest_s: float = LONGEST_S) -> Iterator[None]:
+    """Stop the processes of the sessions in this folder, for `longest_s` seconds at most."""
+    roots = [root for named in _living.get(workspace, ()) if (root := _root_in(named))]
+    stopped = [_Stopped(root) for root in roots]
+
+    def go_on() -> None:
+        for one in stopped:
+            one.go_on()
+
+    timer = threading.Timer(longest_s, go_on)
+    timer.daemon = True
+    try:
+        if stopped:
+            timer.start()
+        for one in stopped:
+            one.stop()
+        yield
+    finally:
+        timer.cancel()
+        go_on()
+
+
+class _Stopped:
+    """The tree below one supervisor."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._group = _own_group(root)
+        self._lock = threading.Lock()
+        self._over = False
+        self._processes: set[int] = set()
+
+    def stop(self) -> None:
+        if self._group:
+            with self._lock:
+                if not self._over:
+                    _write(self._group / "cgroup.freeze", "1")
+            return
+        for _ in range(_MOST_COUNTS):
+            now = _below(self._root)
+            with self._lock:
+                if self._over or now == self._processes:
+                    return
+                for process in now:
+                    _signal(process, signal.SIGSTOP)
+                self._processes = now
+
+    def go_on(self) -> None:
+        with self._lock:
+            self._over = True
+            if self._group:
+                _write(self._group / "cgroup.freeze", "0")
+            for process in self._processes:
+                _signal(process, signal.SIGCONT)
+            self._processes = set()
+
+
+def _root_in(named: Path) -> int:
+    try:
+        text = named.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return 0
+    return int(text) if text.isdecimal() else 0
+
+
+def _below(root: int) -> set[int]:
+    """Return the processes below one, without itself."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208  each exchange asks
+        if name.isdecimal():
+            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
+                children.setdefault(int(fields[1]), []).append(int(name))
+    found, waiting = set[int](), [root]
+    while waiting:
+        new = children.get(waiting.pop(), [])
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _own_group(root: int) -> Path | None:
+    """Return the group of version 2 that holds a session's processes and not sq, if there is one."""
+    theirs, ours = _group_of(root), _group_of(os.getpid())
+    folder = _GROUPS / theirs.strip("/") if theirs and theirs != ours else None
+    return folder if folder and (folder / "cgroup.freeze").is_file() else None
+
+
+def _group_of(process: int) -> str:
+    try:
+        lines = Path(f"/proc/{process}/cgroup").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line[3:] for line in lines if line.startswith("0::")), "")
+
+
+def _write(file: Path, text: str) -> None:
+    with suppress(OSError):
+        file.write_text(text, "ascii")
+
+
+def _signal(process: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
