@@ -10,10 +10,11 @@ from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.process.sandbox.repository import INDEX, git_folders, private_git
+from agents.process.sandbox.repository import INDEX, MARKED_INDEX, git_folders, private_git
 from agents.process.sandbox.totals import exceeded
 from state.safe_paths import read_inside, remove_tree, write_inside
 
+_OWN = "own-git-folder"  # in the scratch folder: its path
 log = structlog.get_logger(__name__)
 
 
@@ -34,6 +35,9 @@ class SandboxWalls:
             OSError: the folders cannot be made, or a path that the session needs is gone.
         """
         plan = self.boundary.plan(self.needs)
+        found = git_folders(self.needs.workspace)
+        if self.needs.keeps_index and found and found.own != found.common:
+            (self.needs.scratch / _OWN).write_text(str(found.own), "utf-8")
         if gone := plan.missing():
             raise FileNotFoundError(f"the sandbox of the session needs {gone[0]}, which does not exist")
         return write_launcher(
@@ -45,22 +49,22 @@ class SandboxWalls:
         )
 
     def settle(self) -> None:
-        """Take over the index of a session that keeps it, if it is a file that can be one. Blocks.
+        """Keep the index of a session that marks paths in it, beside the workspace's own. Blocks.
+
+        Nothing reads it outside a sandbox: git does not check the names in an index.
 
         Raises:
             OSError: it cannot be written.
         """
-        found = git_folders(self.needs.workspace) if self.needs.keeps_index else None
-        if found is None or found.own == found.common:
-            return
         try:
+            own = Path((self.needs.scratch / _OWN).read_text("utf-8"))
             index = read_inside(private_git(self.needs.scratch), INDEX)
         except FileNotFoundError:
             return
         except OSError as error:
             log.warning("session.index.not_taken", error=str(error))
             return
-        write_inside(found.own, INDEX, index)
+        write_inside(own, MARKED_INDEX, index)
 
     def exceeded(self) -> Coroutine[None, None, str]:
         """Return what waits until the session exceeds a total of its sandbox, and then says which."""

@@ -8,13 +8,14 @@ intended lines of that form.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from agents.process.sandbox.repository import MARKED_INDEX
 from orchestrator.git.command import git
-from orchestrator.git.locks import in_worktree
+from orchestrator.git.locks import git_dir, in_worktree
 from orchestrator.git.trees import changed_paths
 from state.errors import GitError
 from state.safe_paths import read_inside
@@ -93,9 +94,25 @@ async def unite(folder: Path) -> tuple[str, ...]:
 
 
 async def unmerged_paths(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the paths that git could not merge, with the mode of each of their stages."""
+    """Return the paths that git could not merge, with the mode of each of their stages.
+
+    Without those that a session has marked as resolved in an index of its own.
+    """
+    found = await _unmerged_in(folder, {})
+    marked = git_dir(folder) / MARKED_INDEX
+    if not (found and marked.is_file()):
+        return found
+    try:
+        left = await _unmerged_in(folder, {"GIT_INDEX_FILE": str(marked)})
+    except GitError:  # it is no index
+        return found
+    return {path: stages for path, stages in found.items() if path in left}
+
+
+async def _unmerged_in(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for entry in (await git(folder, "ls-files", "--unmerged", "-z")).split("\0"):
+    listed = await git(folder, "ls-files", "--unmerged", "-z", environment=environment)
+    for entry in listed.split("\0"):
         facts, _, path = entry.partition("\t")
         if path:
             mode, _, stage = facts.split(" ")

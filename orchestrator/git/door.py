@@ -13,7 +13,7 @@ writes files into the worktree gets one of its own.
 import os
 import shlex
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -45,7 +45,7 @@ _BY_NAME = frozenset(
 )
 # These may write files of the worktree, or the state of a merge.
 _WRITES = frozenset({"reset", "clean", "merge", "checkout", "checkout-index", "merge-file", "restore", "rm"})
-_STAGES = frozenset({"add", "update-index", "read-tree"})  # these write the index
+_STAGES = frozenset({"add", "update-index", "read-tree", "write-tree"})  # these write the index
 _SHOWN = ("objects", "refs", "packed-refs", "HEAD", "shallow", "reftable")  # of a repository's git folder
 _NO_PACKS = ("-c", "core.bigFileThreshold=2047m")  # objects one by one, so that each can be looked at
 _INSIDE = "sq-driver.inside"
@@ -58,10 +58,11 @@ _now: ContextVar["Door | None"] = ContextVar("door", default=None)
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """Whether a command writes into the worktree, and into the worktree's own git folder."""
+    """Whether a command writes into the worktree, its own git folder, and the folder of the index file."""
 
     worktree: bool = False
     own: bool = False
+    index: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -121,7 +122,7 @@ class Door:
             if own_index and not is_nested and is_living(place):
                 done = await self._served(place, words, variables, stdin)
             else:
-                access = _Access(worktree=writes, own=stages)
+                access = _Access(worktree=writes, own=stages, index=writes or asked[0] in _STAGES)
                 done = await self._alone(place, words, variables, stdin, access)
         await to_thread.run_sync(take_over, quarantine, common)
         return done
@@ -152,8 +153,8 @@ class Door:
         access: _Access,
     ) -> subprocess.CompletedProcess[bytes]:
         index = variables.get("GIT_INDEX_FILE", "")
-        more = [Path(index).parent] if index else []
-        plan = await to_thread.run_sync(lambda: self._plan(place, access, writable=more))
+        more = (writing if access.index else reading)([Path(index).parent] if index else [])
+        plan = await to_thread.run_sync(lambda: self._plan(place, access, more))
         return await run_to_end(bubblewrapped(command, plan), stdin, variables)
 
     async def _served(
@@ -198,7 +199,7 @@ class Door:
         return subprocess.CompletedProcess(command, int(told.split()[-1]), out, err)
 
     async def _start(self, place: Path, variables: Mapping[str, str]) -> _Server:
-        plan = await to_thread.run_sync(lambda: self._plan(place, _Access(), writable=()))
+        plan = await to_thread.run_sync(lambda: self._plan(place, _Access(), ()))
         words = ["/bin/sh", "-c", _SERVE, "sq", str(self._talk(place))]
         process = await anyio.open_process(
             bubblewrapped(words, plan), stderr=subprocess.DEVNULL, env=variables, start_new_session=True
@@ -226,7 +227,7 @@ class Door:
 
     # --- what it shows --------------------------------------------------------------------------------------
 
-    def _plan(self, place: Path, access: _Access, writable: Sequence[Path]) -> SandboxPlan:
+    def _plan(self, place: Path, access: _Access, more: Iterable[Mount]) -> SandboxPlan:
         trusted, scratch = self.trusted, self.scratch
         needs = Needs(
             workspace=trusted.folder,
@@ -248,7 +249,8 @@ class Door:
             *(self._of_the_checkout() if own == common else ()),
             *self._submodules(),
             *self._settings(),
-            *writing([self.quarantine(place), self.index_folder(place), self._talk(place), *writable]),
+            *more,
+            *writing([self.quarantine(place), self.index_folder(place), self._talk(place)]),
         )
         return replace(plan, mounts=mounts, workspace=place, own_processes=True, control_groups=())
 

@@ -14,6 +14,7 @@ import stat
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from agents.process.sandbox.repository import MARKED_INDEX
 from orchestrator.git.command import git, ignoring_junk
 from orchestrator.git.conflicts import marked_files, unite, unmerged_paths
 from orchestrator.git.locks import git_dir, in_worktree
@@ -81,6 +82,7 @@ class Merge:
         """
         base = await self._base()
         forward = base == self.onto
+        (git_dir(self.folder) / MARKED_INDEX).unlink(missing_ok=True)
         await put_on(self.folder, self.commit if forward else self.onto, branch=None, with_repositories=True)
         if forward or base == self.commit:
             return

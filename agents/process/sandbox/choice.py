@@ -50,7 +50,8 @@ class Choice:
     """The sandbox of a run.
 
     `reason` says why it is not a stronger one, with the remedy, or "". `program` is the path of bubblewrap,
-    if it works here: then sq's own commands are sandboxed even if the sessions are not.
+    if it works here: then git reads agents' places in a sandbox (`orchestrator.git.door`) at any level, and
+    commands on their work are sandboxed at any but off.
     """
 
     level: SandboxLevel
@@ -84,10 +85,11 @@ def choose_sandbox(
     Raises:
         UsageError: a sandbox that was named does not hold here. Says why, and what to do.
     """
-    if asked is Sandbox.OFF:
-        return Choice(level=SandboxLevel.OFF, reason="switched off by the setting `sandbox`")
     broken = why_not_whole(containment, environ)
     program = "" if broken else shutil.which(PROGRAM, path=environ.get("PATH")) or ""
+    if asked is Sandbox.OFF:
+        reason = "switched off by the setting `sandbox`"
+        return Choice(level=SandboxLevel.OFF, reason=reason, program=program)
     no_whole = broken or (_LOGIN if login else "" if gateway else _NO_GATEWAY)
     no_commands = _why_not_commands(broken)
     if asked is Sandbox.WHOLE and no_whole:

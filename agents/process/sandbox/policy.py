@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agents.process.containment import Containment
-from agents.process.sandbox.bubblewrap import PROGRAM
-from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
+from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.needs import GatewaySocket, Needs, Network, Outside
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, at_both, reading, writing
@@ -153,19 +151,6 @@ def no_boundary(environ: Mapping[str, str]) -> SandboxPolicy:
     return SandboxPolicy(
         choice=Choice(level=SandboxLevel.OFF, reason="none"), environ=environ, own_processes=False
     )
-
-
-def with_program(policy: SandboxPolicy, containment: Containment) -> SandboxPolicy | None:
-    """Return the policy with bubblewrap's path, whatever its level is, or None if it does not work.
-
-    Blocks, if it was not tried before.
-    """
-    if policy.choice.program:
-        return policy
-    if why_not_whole(containment, policy.environ):
-        return None
-    program = shutil.which(PROGRAM, path=policy.environ.get("PATH")) or ""
-    return replace(policy, choice=replace(policy.choice, program=program))
 
 
 def _prepared(needs: Needs) -> Path:

@@ -18,6 +18,7 @@ from agents.process.sandbox.plan import Access, Mount
 from state.safe_paths import remove_tree
 
 INDEX = "index"
+MARKED_INDEX = "sq-marked-index"  # beside it: that of a session, in which it has marked paths as resolved
 _POINTER = "gitdir: "
 _REAL_OBJECTS = Path("/run/sq-objects")  # inside: where the real objects are shown
 _SHARED = ("commondir", "gitdir")
@@ -85,6 +86,8 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
         copy = private_git(private)
         remove_tree(copy)
         shutil.copytree(found.own, copy, symlinks=True)
+        if (copy / MARKED_INDEX).is_file():
+            (copy / MARKED_INDEX).replace(copy / INDEX)
         yield Mount(target=found.own, access=Access.WRITE, source=copy)
         for name in _SHARED:
             if (found.own / name).is_file():

@@ -16,11 +16,10 @@ from agents.access import Connection
 from agents.backend import Platform
 from agents.concurrency import task_group
 from agents.make import make_platform
-from agents.process.containment import Containment
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
-from agents.process.sandbox.policy import SandboxPolicy, with_program
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.session.claude_code import find_cli
 from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
@@ -193,7 +192,7 @@ async def drive(
         outside = reaching_out(boundary, started.confined.registries, settings.sandbox, root, run_folder)
         boundary = await stack.enter_async_context(outside)
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
-        await stack.enter_async_context(_door(boundary, trusted, run_folder, surroundings.containment))
+        await stack.enter_async_context(_door(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         await give_to_agents(run)
         stop, shown = StopRequest(), anyio.Event()
@@ -238,16 +237,13 @@ async def _drivers_inside(
 
 
 @asynccontextmanager
-async def _door(
-    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path, containment: Containment
-) -> AsyncIterator[None]:
+async def _door(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path) -> AsyncIterator[None]:
     """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works."""
-    inside = with_program(boundary, containment)
-    if inside is None:
+    if not boundary.choice.program:
         yield
         return
     scratch = run_folder / "door"
-    door = Door(trusted=trusted, boundary=inside, scratch=scratch, drivers=drivers_of(trusted)[1])
+    door = Door(trusted=trusted, boundary=boundary, scratch=scratch, drivers=drivers_of(trusted)[1])
     async with through(door):
         yield
     await remove_scratch_folder(scratch)

@@ -33,6 +33,11 @@ from state.settings.records import (
     Steering,
 )
 
+_NO_DOOR = (
+    "without bubblewrap, sq reads an agent's folder only after its session has ended, and begins each next "
+    "exchange with another process"
+)
+
 
 async def notes_for(
     repository: Repository,
@@ -74,7 +79,13 @@ def sandbox_lines(
     is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
     hosts = host_lines(registries, settings.sandbox, choice.held, environ)
     context = [f"agents may read {one}, and change nothing there" for one in settings.context]
-    return [choice.held.line, *([NETWORK_IS_OPEN] if is_full else []), *hosts, *context]
+    return [
+        choice.held.line,
+        *([] if choice.program else [_NO_DOOR]),
+        *([NETWORK_IS_OPEN] if is_full else []),
+        *hosts,
+        *context,
+    ]
 
 
 def registries_to_open(

@@ -125,6 +125,10 @@ class Conversation:
             self._note_what_was_cut_off()
             self._run.record_hosts()
 
+    async def rest(self) -> None:
+        """End the live process. The conversation goes on in another one."""
+        await self._end_session()
+
     @property
     def calls(self) -> list[CallView]:
         """The calls of this conversation so far, those of earlier processes included."""

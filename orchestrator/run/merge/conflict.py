@@ -13,6 +13,7 @@ import prompts
 from agents.roles.resolver import resolver_session
 from agents.session.permissions import protected_path
 from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
+from orchestrator.git.door import door_now
 from orchestrator.git.repository import named
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
@@ -104,6 +105,8 @@ async def _talk(
 ) -> ResolvedConflict | Unresolved:
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
+        if door_now() is None:  # what the session can still change is not read
+            await talk.rest()
         match await _look(run, task, merge, call):
             case _Refused(reason):
                 refused = ResolutionRefused(

@@ -20,6 +20,7 @@ from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
+from orchestrator.git.door import door_now
 from orchestrator.git.trees import diff_text
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import ask_model
@@ -113,6 +114,8 @@ async def _attempt(  # noqa: C901  one case a step
         match next_step(run.view, task, run):
             case Say(prompt, planning):
                 tree = await say(run, talk, beside, folder, talk.ended + 1, prompt, planning=planning)
+                if door_now() is None:  # what the session can still change is not read
+                    await talk.rest()
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case AwaitAnswer():
@@ -150,8 +153,12 @@ async def say(
 ) -> str:
     """Have a Worker's exchange of this number. Return the content of `folder` at its report, or "".
 
-    It is read in a task of `beside` while Claude Code ends the turn, which takes longer.
+    It is read in a task of `beside` while Claude Code ends the turn, which takes longer. Without the door it
+    is not read while the session lives.
     """
+    if door_now() is None:
+        await talk.exchange(number, prompt, planning=planning)
+        return ""
     tree, has_read, reading = "", anyio.Event(), anyio.CancelScope()
 
     async def read() -> None:
