@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.power_steering.judging import GROUPS
+from orchestrator.gates.power_steering.judging import TOGETHER
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,11 +56,13 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert set(figures) == {
         *("wall_after_warm_s", "wall_late_begin_s", "billed_token_ratio", "facts_s"),
         *("state_save_ms_median", "state_save_ms_p99", "bare_write_ms_median", "checks", "calls"),
+        *("run_wall_s", "run_billed_token_ratio", "run_calls"),
     }
-    assert (figures["checks"], figures["calls"]) == (23, GROUPS)
+    assert (figures["checks"], figures["calls"], figures["run_calls"]) == (23, 23, -(-23 // TOGETHER))
     assert figures["wall_after_warm_s"] >= 0.05
     assert figures["wall_late_begin_s"] >= 2 * 0.05
-    assert 0.05 < figures["billed_token_ratio"] < 0.5
+    assert 0.05 < figures["run_billed_token_ratio"] < figures["billed_token_ratio"] < 0.5
+    assert figures["run_wall_s"] >= 0.05
     assert figures["facts_s"] > 0
     assert figures["bare_write_ms_median"] > 0
     assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]

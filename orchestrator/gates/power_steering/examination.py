@@ -142,11 +142,12 @@ def _for_one_reason(group: Sequence[CheckResult]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """The judge to ask. With `ask` None there is no judge, and rules answer."""
+    """The judge to ask. With `ask` None there is no judge, and rules answer. `together`: as in a look."""
 
     model: Model
     ask: AskJudge | None
     caller: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
