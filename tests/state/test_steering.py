@@ -680,6 +680,9 @@ def test_the_environment_names_another_folder(tmp_path):
         ([GOOD, CheckOutcome(satisfied=False, blocker=False)], 66),
         ([BAD, CheckOutcome(satisfied=True, blocker=False)], 33),
         ([BAD], 0),
+        ([GOOD, CheckOutcome(satisfied=True, blocker=True, made=False)], 50),
+        ([GOOD, CheckOutcome(satisfied=True, blocker=False, made=False)], 66),
+        ([CheckOutcome(satisfied=True, blocker=True, made=False)], None),
     ],
 )
 def test_the_quality_score_weighs_blockers_twice(outcomes, score):

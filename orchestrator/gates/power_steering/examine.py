@@ -117,15 +117,16 @@ async def examine(
 def figures_of(
     evidence: SessionEvidence, asked: Mapping[str, Consideration], results: Sequence[CheckResult]
 ) -> CheckResults:
-    """The results in seed 001's figures. Checks that did not apply or were not made have no weight."""
+    """The results in seed 001's figures. Checks that did not apply have no weight."""
     outcomes = [
         CheckOutcome(
             satisfied=result.satisfied,
             blocker=result.blocker,
             workflow=asked[result.consideration_id].kind is PromptKind.WORKFLOW,
+            made=result.source is not Source.NOT_CHECKED,
         )
         for result in results
-        if result.applies and result.source is not Source.NOT_CHECKED
+        if result.applies
     ]
     files = dict.fromkeys(edit.path for edit in evidence.facts.edits)
     return CheckResults.of(files, outcomes)
