@@ -14,6 +14,7 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.transcript.records import Transcript
 from agents.transcript.render import rendered
+from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.stop import ALLOWED, JUDGE_S, StepResult, Stop
 from state.records.calls import CallEnd
 from state.roles import Role
@@ -45,7 +46,7 @@ def check(stop: Stop) -> StepResult:
     began = monotonic()
     key = stop.environ.get("ANTHROPIC_API_KEY", "")
     if not key:
-        return _skipped("ANTHROPIC_API_KEY is not set")
+        return StepResult(note=probe.NO_KEY)
     recent = stop.session.recent
     if recent is None or not recent.turns:
         return _skipped("there is no transcript to read")
