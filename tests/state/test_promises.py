@@ -351,7 +351,7 @@ def edited(value, draw):
     return value | {key: draw(words | JSON)}
 
 
-@settings(FAST, max_examples=400)
+@settings(FAST, max_examples=200)
 @given(st.data())
 def test_what_the_quick_look_calls_settled_neither_holds_nor_is_reported(tmp_path_factory, data):
     store = PromiseStore(tmp_path_factory.mktemp("project"))
