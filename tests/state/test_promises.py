@@ -322,8 +322,19 @@ def test_a_seal_is_the_hash_of_what_json_writes(value):
         (lambda one: met(one).with_evidence({2: seen(tree=OTHER_TREE)}).closed(), False, True),
         (lambda one: one.cancelled_by("s-1", "It is not wanted."), True, True),
         (lambda one: replace(one, ended=State.CANCELLED), False, True),
+        (lambda one: replace(one, evidence=(replace(seen(), seal="0" * 64),) * 2).closed(), False, False),
     ],
-    ids=["open", "met", "kept", "closed alone", "failed", "two trees", "cancelled", "without a reason"],
+    ids=[
+        "open",
+        "met",
+        "kept",
+        "closed alone",
+        "failed",
+        "two trees",
+        "cancelled",
+        "without a reason",
+        "forged",
+    ],
 )
 def test_a_stop_is_held_up_by_its_own_sessions_open_promises_alone(store, file_of, change, own, others):
     promise = change(store.add(made()))
