@@ -66,7 +66,7 @@ READINGS = 5
 GOALS = {
     "wall_after_warm_s": 1.4,
     "billed_token_ratio": 0.16,
-    "run_wall_s": 4.0,
+    "run_wall_s": 4,
     "run_billed_token_ratio": 0.08,
 }
 ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "quote": ""}  # one delta long
@@ -98,8 +98,7 @@ def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | N
             sys.exit(any(figures[name] > goal for name, goal in GOALS.items()))
         reading = _reading(Path(name), entries)
         saving = _saving(Path(name), saves)
-    print(f"{model_s:g} s an answer, {tokens} tokens of session")
-    print(f"a transcript of {entries} entries; {saves} saves")
+    print(f"{model_s:g} s an answer, {tokens} tokens of session, {entries} entries, {saves} saves")
     print_spans({**{what: [1000 * seconds] for what, seconds in reading.items()}, **saving})
     print_figures(
         {

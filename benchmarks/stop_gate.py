@@ -5,8 +5,9 @@
 
 - Ordinary: `sq hook stop` by `sh -c`, with a transcript of 5 MB as Claude Code writes it (requests and tools
   beside the conversation, every task closed), power steering off. Compared with `python -I -c pass`.
-- Promises: the same in a project with a kept promise of this session, and a kept and an open one of another.
-- No key: the same of a System 3 session without `ANTHROPIC_API_KEY`, in milliseconds beside the ordinary one.
+- Promises: the same in a project with a kept promise of this session and one of another.
+- No key: the same of a System 3 session without `ANTHROPIC_API_KEY`, in milliseconds beside the ordinary one
+  (the least of each).
 - Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
 haiku`, the
   former judge. Both ask one server here, whose model takes no time. The same over TLS.
@@ -50,10 +51,13 @@ PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
 SCRIPT = Path(sys.executable).with_name("sq")  # the console script, where sq is installed and no checkout
 ORDINARY, PROMISED = "project", "promises"  # the folders of the two projects
+SKIPPED = f'{{"systemMessage": "{NO_KEY}"}}\n'
 ENTRIES = 7_000  # some 5 MB
 TASKS = 60
-MOST_ORDINARY = 6.0  # times a bare Python: twice the goal, so that a busy machine does not matter
-FLOOR = {"ordinary_ratio": MOST_ORDINARY, "promise_ratio": 4.5, "no_key_more_ms": 10.0}
+MOST_ORDINARY = 6.0  # times a bare Python
+# The floor is above the goals, so that a busy machine does not matter.
+GOALS = {"ordinary_ratio": 3.0, "promise_ratio": 3.0, "no_key_more_ms": 10.0}
+FLOOR = {"ordinary_ratio": MOST_ORDINARY, "promise_ratio": 5.0, "no_key_more_ms": 40.0}
 _KEPT = ("PATH", "LANG", "TZ")
 _BYTES = 1 << 20
 ENDS = ScriptReply(structured={"should_continue": False, "reason": "All of it is closed.", "suggestion": ""})
@@ -82,11 +86,11 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
         write_session(folder / "session.jsonl", entries, tasks=TASKS)
         size = (folder / "session.jsonl").stat().st_size / _BYTES
         found = _ordinary(folder, times)
-        pairs = zip(found["no key"], found["ordinary stop"], strict=True)
+        least = {name: 1000 * min(one.seconds for one in ones) for name, ones in found.items()}
         figures = {
             "ordinary_ratio": _ratio(found, "ordinary stop", "python -c pass"),
             "promise_ratio": _ratio(found, "promises", "python -c pass"),
-            "no_key_more_ms": round(1000 * median(one.seconds - other.seconds for one, other in pairs), 1),
+            "no_key_more_ms": round(least["no key"] - least["ordinary stop"], 1),
         }
         if floor:
             print_figures({**figures, "most": MOST_ORDINARY}, FLOOR)
@@ -108,7 +112,8 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
             "judge_ms": round(1000 * _middle(found["judge"]), 1),
             "judge_slow_model_s": round(_middle(slow), 2),
             "rss_mb": round(max(one.rss_mb for one in found["judge"]), 1),
-        }
+        },
+        GOALS,
     )
 
 
@@ -119,7 +124,7 @@ def _ordinary(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
         "python -c pass": lambda: _run(PASS, folder, environ, b""),
         "ordinary stop": lambda: _hook(folder, environ),
         "promises": lambda: _hook(folder, environ, project=PROMISED),
-        "no key": lambda: _hook(folder, {**environ, "CLAUDE_SESSION_ID": "system3-benchmark"}, says=NO_KEY),
+        "no key": lambda: _hook(folder, {**environ, "CLAUDE_SESSION_ID": "system3-benchmark"}, says=SKIPPED),
     }
     if SCRIPT.exists():
         ways["ordinary stop, console script"] = lambda: _hook(folder, environ, f'"{SCRIPT}" hook stop')
@@ -163,12 +168,7 @@ def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
 
 
 def _hook(
-    folder: Path,
-    environ: Mapping[str, str],
-    command: str = MODULE,
-    *,
-    project: str = ORDINARY,
-    says: str = "",
+    folder: Path, environ: Mapping[str, str], command: str = MODULE, project: str = ORDINARY, says: str = ""
 ) -> ProcessRun:
     said = json.dumps({**_stop(folder), "cwd": str(folder / project)}).encode()
     return _run(["sh", "-c", command], folder, environ, said, says=says)
@@ -196,7 +196,7 @@ def _run(
         _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - began
-    if child.returncode or (says is not None and says not in told.decode()) or (says == "" and told):
+    if child.returncode or (says is not None and says != told.decode()):
         sys.exit(f"{' '.join(command)} ended with {child.returncode}: {told.decode(errors='replace')}")
     return ProcessRun(seconds=seconds, rss_mb=usage.ru_maxrss / 1024)
 
@@ -231,16 +231,14 @@ def _middle(spans: list[ProcessRun]) -> float:
 
 
 def _make_promises(project: Path) -> None:
-    """Make promises in a project: two that are kept, one of them this session's, and an open one."""
+    """Make two promises in a project that are kept: one of this session, one of another."""
     store = PromiseStore.of_project(project)
     (project / "guide.md").touch()
     guide = PromiseCriterion(text="there is a guide", kind=CriterionCheck.FILE, target="guide.md")
-    for owner, is_kept in ((SESSION, True), ("another", True), ("another", False)):
+    for owner in (SESSION, "another"):
         promise = store.add(Promise.new(text="A guide", criteria=[guide], owner=owner, base=""))
-        if is_kept:
-            evidence = anyio.run(evidence_now, project, promise, [1])
-            kept = promise.with_evidence(evidence).closed()
-            store.change(promise.id, partial(lambda kept, _: kept, kept))
+        kept = promise.with_evidence(anyio.run(evidence_now, project, promise, [1])).closed()
+        store.change(promise.id, partial(lambda kept, _: kept, kept))
 
 
 # --- the model --------------------------------------------------------------------------------------------

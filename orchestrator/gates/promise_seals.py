@@ -7,12 +7,10 @@ TYPE_CHECKING = False  # typing would be imported
 if TYPE_CHECKING:
     from typing import Any
 
-_FIELDS = {
-    *("version", "id", "text", "criteria", "created_at", "base", "nonce", "owner", "evidence"),
-    *("ended", "ended_at", "reason"),
-}
-_DEFINED = ("text", "kind", "target", "deadline_s")
-_SEALED = ("tree", "passed", "exit_code", "output", "at", "seal")
+_DEFINED = ("nonce", "text", "created_at", "base")
+_STATE = ("version", "id", "owner", "ended", "ended_at", "reason")
+_CRITERION = ("text", "kind", "target", "deadline_s")
+_EVIDENCE = ("tree", "passed", "exit_code", "output", "at", "seal")
 
 
 def digest(value: object) -> str:
@@ -33,31 +31,24 @@ def is_settled(value: "Any", file: str, session: str) -> bool:  # noqa: ANN401  
     The content is as sq wrote it, and of another session or ended. In doubt it is not settled. What is no
     promise may raise `LookupError`, `TypeError` or `AttributeError`.
     """
-    defined = [value[name] for name in ("nonce", "text", "created_at", "base")]
-    defined.append([_row(one, _DEFINED) for one in value["criteria"]])
-    evidence, reason = value["evidence"], value["reason"].strip()
+    criteria = [_row(one, _CRITERION) for one in value["criteria"]]
+    defined = [*(value[name] for name in _DEFINED), criteria]
+    found = [None if one is None else _row(one, _EVIDENCE) for one in value["evidence"]]
+    version, id_, owner, ended, ended_at, reason = (value[name] for name in _STATE)
     if (
-        value.keys() != _FIELDS
-        or repr(value["version"]) != "1"
-        or not file == f"{value['id']}.json" == f"p-{digest(defined)[:12]}.json"
-        or len(evidence) != len(value["criteria"])
-        or not all(_is_genuine(one, [defined, number]) for number, one in enumerate(evidence, 1))
-        or not (value["owner"].strip() and isinstance(value["ended_at"], str))
+        len(value) != len(_DEFINED) + len(_STATE) + 2
+        or repr(version) != "1"
+        or not file == f"{id_}.json" == f"p-{digest(defined)[:12]}.json"
+        or len(found) != len(criteria)
+        or any(one and one[-1] != digest([defined, place, one[:-1]]) for place, one in enumerate(found, 1))
+        or not (owner.strip() and isinstance(ended_at, str))
     ):
         return False
-    proven = all(one and one["passed"] for one in evidence) and len({one["tree"] for one in evidence}) == 1
-    ended = {"open": False, "kept": proven, "cancelled": bool(reason)}[value["ended"]]
-    return ended or value["owner"] != session
+    proven = all(one and one[1] for one in found) and len({one[0] for one in found if one}) == 1
+    return {"open": False, "kept": proven, "cancelled": bool(reason.strip())}[ended] or owner != session
 
 
-def _is_genuine(evidence: "Any", place: list[object]) -> bool:  # noqa: ANN401  JSON
-    if evidence is None:
-        return True
-    *found, seal = _row(evidence, _SEALED)
-    return bool(seal == digest([*place, found]))
-
-
-def _row(value: "Any", names: tuple[str, ...]) -> list[object]:  # noqa: ANN401  JSON
+def _row(value: "Any", names: tuple[str, ...]) -> "list[Any]":  # noqa: ANN401  JSON
     if len(value) != len(names):
         raise LookupError(value)
     return [value[name] for name in names]

@@ -67,14 +67,12 @@ def decide(
     blocked_by = tuple(result for result in unmet if result.blocker)
     warnings = tuple(result for result in unmet if not result.blocker)
     not_checked = tuple(result for result in results if result.source is Source.NOT_CHECKED)
-    notes = _notes(warnings, not_checked)
-    summary = _summary(figures, len(blocked_by))
-    if not_checked:
-        counted = f"{len(not_checked)} of {len(results)} checks could not be made"
-        if figures.quality_score is None:
-            notes.insert(0, counted)
-        else:
-            summary = f"{summary} {counted}."
+    notes, summary = _notes(warnings, not_checked), _summary(figures, len(blocked_by))
+    counted = f"{len(not_checked)} of {len(results)} checks could not be made"
+    if not_checked and figures.quality_score is None:
+        notes.insert(0, counted)
+    elif not_checked:
+        summary = f"{summary} {counted}."
     return SteeringDecision(
         blocked_by=blocked_by,
         warnings=warnings,
@@ -217,13 +215,9 @@ def _answered(store: SteeringStore, examination: Examination, prompt_id: str) ->
 
 def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
-    told = [
-        f"The session stops although it is not done: {why}.",
-        *open_points,
-        decision.summary,
-        *decision.notes,
-    ]
-    return StopAnswer(allows=True, message="\n".join(told))
+    told = [*open_points, decision.summary, *decision.notes]
+    message = "\n".join([f"The session stops although it is not done: {why}.", *told])
+    return StopAnswer(allows=True, message=message)
 
 
 def _why_let_go(recorded: Saved, prompt_id: str) -> str:

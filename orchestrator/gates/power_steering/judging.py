@@ -8,7 +8,6 @@ whose time is over, is not checked: it counts as satisfied and is reported.
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from time import monotonic
 from typing import TypeVar
 
@@ -241,12 +240,12 @@ class _Asking:
         async def once(some: Group, _: Callable[[], None]) -> None:
             await self._ask(some, begun)
 
-        limited = partial(gather, look=once, each_s=self._look.each_s, all_s=self._look.all_s, warm_up_s=0)
+        each_s, all_s = self._look.each_s, self._look.all_s
         if len(group) > 1:
-            await limited([group], unanswered=lambda *_: None)
+            await gather([group], once, lambda *_: None, each_s=each_s, all_s=all_s)
             begun()
         left = [[one] for one in group if one.id not in self.found]
-        await limited(left, unanswered=self.late)
+        await gather(left, once, self.late, each_s=each_s, all_s=all_s, warm_up_s=0)
 
     def late(self, group: Group, why: str) -> None:
         """Count those without a result as not checked."""
