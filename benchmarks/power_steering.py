@@ -10,8 +10,8 @@ answers each request after `--model-s` seconds.
   A person waits for it: each question has its call. The model's answer begins at once and ends after its
   seconds (`wall_after_warm_s`), or it begins only then (`wall_late_begin_s`). The others wait until the
   answer to the first call begins, so the latter takes two answers.
-- In a run some questions share a call (`run_…`). The model takes half of its seconds for each 64 characters
-  of its answers: four in one call take three times as long as one alone, since it reads and begins only once.
+- In a run up to five questions share a call (`run_…`). The model takes half of its seconds for a call and half
+  for each answer in it, so five answers take three times as long as one.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
   part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
   the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
@@ -69,7 +69,8 @@ GOALS = {
     "run_wall_s": 4,
     "run_billed_token_ratio": 0.08,
 }
-ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "quote": ""}  # one delta long
+ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen. " * 20, "quote": "12 passed. " * 4}
+DELTAS = -(-len(json.dumps(ANSWER)) // 64)  # the gateway's model pauses before each 64 characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +120,10 @@ async def _looks(folder: Path, model_s: float, tokens: int) -> dict[str, float]:
     """Measure a person's look with answers that begin at once or late, and a run's."""
     session = _session(tokens * CHARACTERS_PER_TOKEN)
     await _look(folder / "warm", None, session)
-    person = await _look(folder / "once", Misbehave(slow=model_s), session)
+    person = await _look(folder / "once", Misbehave(slow=model_s / DELTAS), session)
     late = await _look(folder / "late", Misbehave(hang=Hang.AFTER_HEADERS, seconds=model_s), session)
-    run = await _look(folder / "run", Misbehave(slow=model_s / 2), session, TOGETHER)
+    each_s = model_s * (1 + TOGETHER) / 2 / TOGETHER
+    run = await _look(folder / "run", Misbehave(slow=each_s / DELTAS), session, TOGETHER)
     return {
         "wall_after_warm_s": round(person.seconds, 3),
         "wall_late_begin_s": round(late.seconds, 3),

@@ -44,7 +44,7 @@ R = TypeVar("R")
 Cut = Callable[[Truncation], str]  # returns a truncation's text, and may log the truncation
 _NO_REASON = "no reason was given"
 Group = Sequence[Consideration]
-TOGETHER = 4  # questions in a call, where each call is dear: a person who waits has one in each
+TOGETHER = 5  # questions in a call, where each call is dear: a person who waits has one in each
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
 

@@ -172,7 +172,7 @@ async def test_the_cost_of_a_call_is_shared_out_over_its_checks_and_counted_once
 # --- the real Claude Code as the judge --------------------------------------------------------------------
 
 
-async def test_with_the_cli_all_questions_are_judged_in_six_processes(served, cli, tmp_path):
+async def test_with_the_cli_all_questions_are_judged_in_five_processes(served, cli, tmp_path):
     asked = load_considerations(None).considerations
     given = [(one.id, "satisfied") for one in asked if one.id != "local_testing"]
     async with served(in_group(*given, {"id": "local_testing", **finds("not_satisfied", "No tests.")})) as (
@@ -182,11 +182,11 @@ async def test_with_the_cli_all_questions_are_judged_in_six_processes(served, cl
     ):
         results = await judge_all(asked, looking(cli(connection).ask, together=TOGETHER))
         assert gateway.problems == []
-    assert len(read_ledger(tmp_path / "ledger.jsonl")) == 6
+    assert len(read_ledger(tmp_path / "ledger.jsonl")) == 5
     assert {one.source for one in results} == {JUDGE}
     assert [one.consideration_id for one in results if not one.satisfied] == ["local_testing"]
     each = MODEL.cost(Usage(input_tokens=1000, output_tokens=10))
-    assert sum(one.cost_usd for one in results) == pytest.approx(6 * each)
+    assert sum(one.cost_usd for one in results) == pytest.approx(5 * each)
 
 
 async def test_with_the_cli_what_a_wordy_call_does_not_answer_is_asked_alone_and_prose_counts_then(
