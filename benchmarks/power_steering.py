@@ -10,8 +10,8 @@ answers each request after `--model-s` seconds.
   A person waits for it: each question has its call. The model's answer begins at once and ends after its
   seconds (`wall_after_warm_s`), or it begins only then (`wall_late_begin_s`). The others wait until the
   answer to the first call begins, so the latter takes two answers.
-- In a run up to five questions share a call (`run_…`). The model takes half of its seconds for a call and half
-  for each answer in it, so five answers take three times as long as one.
+- In a run up to five questions share a call (`run_…`). The model takes half of its seconds for a call and
+  half for each answer in it, so five answers take three times as long as one.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
   part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
   the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
