@@ -210,14 +210,13 @@ def _interval(share: Share) -> str:
 class FileJudge:
     """Answers the prompts of a data set by the files in `replies`, and keeps the prompts.
 
-    A file is named SESSION.CONSIDERATION.json, with a dot for each slash of the session's name. That of a
-    call with several questions has the first one's name and `+` and the number of the others. Without the
+    A file is named SESSION.CONSIDERATION.json, with a dot for each slash of the session's name. Without the
     file, or with `replies` None, there is no answer.
     """
 
     def __init__(self, considerations: Sequence[Consideration], model: Model, replies: Path | None) -> None:
         """Keep the considerations that may be asked, and the model whose context the prompts have to fit."""
-        self.asked: dict[str, tuple[str, list[str], Ask]] = {}
+        self.asked: dict[str, tuple[str, str, Ask]] = {}
         self._considerations = considerations
         self._model = model
         self._replies = replies
@@ -226,7 +225,7 @@ class FileJudge:
         """The judge of one session."""
         stem = session.name.replace("/", ".")
         caller = Caller(role=Role.JUDGE, task=stem, attempt=1)
-        # An `Ask` with one question does not name it, so its prompt identifies it.
+        # An `Ask` does not name its question, so its prompt identifies it.
         ids = {
             judge_ask(
                 [one], model=self._model, caller=caller, shared="", before={}, deadline_s=0
@@ -235,10 +234,8 @@ class FileJudge:
         }
 
         async def ask(ask: Ask) -> Reply:
-            grouped = [id_ for id_ in ids.values() if f'<question id="{id_}">' in ask.prompt]
-            first, *others = grouped or [ids[ask.prompt]]
-            name = f"{stem}.{first}+{len(others)}" if others else f"{stem}.{first}"
-            self.asked[name] = (session.name, [first, *others], ask)
+            name = f"{stem}.{ids[ask.prompt]}"
+            self.asked[name] = (session.name, ids[ask.prompt], ask)
             return self._reply(name)
 
         return Judge(model=self._model, ask=ask, caller=caller)
@@ -255,7 +252,7 @@ class FileJudge:
                 shown = {
                     "id": name,
                     "session": session,
-                    "considerations": asked,
+                    "considerations": [asked],
                     "system": ask.system,
                     "shared": ask.shared,
                     "prompt": ask.prompt,

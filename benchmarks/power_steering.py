@@ -1,14 +1,17 @@
 """Measures power steering: time for 23 checks, tokens billed, reading a long session, saving a state.
 
     python -m benchmarks.power_steering
+    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 if a goal is missed
 
 All parts except the model are real: the Anthropic client asks a loopback gateway in this process, which
 answers each request after `--model-s` seconds.
 
 - Wall: one look at 23 considerations with a session of 50,000 tokens, after a first one that is not counted.
-  The model's answer begins at once and ends after its seconds (`wall_after_warm_s`), or it begins only then
-  (`wall_late_begin_s`). The others wait until the answer to the first call begins, so the latter takes two
-  answers.
+  A person waits for it: each question has its call. The model's answer begins at once and ends after its
+  seconds (`wall_after_warm_s`), or it begins only then (`wall_late_begin_s`). The others wait until the
+  answer to the first call begins, so the latter takes two answers.
+- In a run up to five questions share a call (`run_…`). The model takes half of its seconds for a call and
+  half for each answer in it, so five answers take three times as long as one.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
   part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
   the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
@@ -45,7 +48,7 @@ from benchmarks.figures import percentile, print_figures, print_spans
 from benchmarks.rehearsed import CallerClock, Served, clocked_gateway
 from benchmarks.stop_gate import CODE, write_session
 from orchestrator.gates.power_steering.considerations import load_considerations
-from orchestrator.gates.power_steering.judging import SessionLook, judge_all
+from orchestrator.gates.power_steering.judging import TOGETHER, SessionLook, judge_all
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.session_state.records import CheckResults
 from orchestrator.gates.session_state.store import SteeringStore
@@ -60,7 +63,14 @@ CHARACTERS_PER_TOKEN = 4
 WRITE, READ = 1.25, 0.1  # of the price of an input token
 MODEL = "haiku"
 READINGS = 5
-ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen.", "quote": ""}  # one delta long
+GOALS = {
+    "wall_after_warm_s": 1.4,
+    "billed_token_ratio": 0.16,
+    "run_wall_s": 4,
+    "run_billed_token_ratio": 0.08,
+}
+ANSWER: "dict[str, JsonValue]" = {"verdict": "satisfied", "reason": "Seen. " * 20, "quote": "12 passed. " * 4}
+DELTAS = -(-len(json.dumps(ANSWER)) // 64)  # the gateway's model pauses before each 64 characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,47 +89,54 @@ class LookCost:
 @click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to write."
 )
-def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None) -> None:
+@click.option("--floor", is_flag=True, help="Measure the looks alone. Exit code 1 if a goal is missed.")
+def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None, *, floor: bool) -> None:
     """Measure the costs of power steering."""
     with tempfile.TemporaryDirectory(prefix="sq-bench-", dir=folder) as name:
-        at_once, late = anyio.run(_looks, Path(name), model_s, tokens)
+        figures = anyio.run(_looks, Path(name), model_s, tokens)
+        if floor:
+            print_figures(figures, GOALS)
+            sys.exit(any(figures[name] > goal for name, goal in GOALS.items()))
         reading = _reading(Path(name), entries)
         saving = _saving(Path(name), saves)
-    naive, billed = _tokens_of(at_once.requests)
-    calls, checks = len(at_once.requests), len(load_considerations(None).considerations)
-    print(f"{checks} checks in {calls} calls, {model_s:g} s an answer, {tokens} tokens of session")
-    print(
-        f"billed {billed:.0f} tokens instead of {naive:.0f}; a transcript of {entries} entries; {saves} saves"
-    )
+    print(f"{model_s:g} s an answer, {tokens} tokens of session, {entries} entries, {saves} saves")
     print_spans({**{what: [1000 * seconds] for what, seconds in reading.items()}, **saving})
     print_figures(
         {
-            "wall_after_warm_s": round(at_once.seconds, 3),
-            "wall_late_begin_s": round(late.seconds, 3),
-            "billed_token_ratio": round(billed / naive, 4),
+            **figures,
             "facts_s": round(sum(reading.values()), 3),
             "state_save_ms_median": round(median(saving["saved"]), 4),
             "state_save_ms_p99": round(percentile(saving["saved"], 99), 4),
             "bare_write_ms_median": round(median(saving["bare"]), 4),
-            "checks": checks,
-            "calls": calls,
-        }
+        },
+        GOALS,
     )
 
 
 # --- looks ------------------------------------------------------------------------------------------------
 
 
-async def _looks(folder: Path, model_s: float, tokens: int) -> tuple[LookCost, LookCost]:
-    """Measure a look with answers that begin at once, and one with answers that begin late."""
+async def _looks(folder: Path, model_s: float, tokens: int) -> dict[str, float]:
+    """Measure a person's look with answers that begin at once or late, and a run's."""
     session = _session(tokens * CHARACTERS_PER_TOKEN)
     await _look(folder / "warm", None, session)
-    at_once = await _look(folder / "once", Misbehave(slow=model_s), session)
+    person = await _look(folder / "once", Misbehave(slow=model_s / DELTAS), session)
     late = await _look(folder / "late", Misbehave(hang=Hang.AFTER_HEADERS, seconds=model_s), session)
-    return at_once, late
+    each_s = model_s * (1 + TOGETHER) / 2 / TOGETHER
+    run = await _look(folder / "run", Misbehave(slow=each_s / DELTAS), session, TOGETHER)
+    return {
+        "wall_after_warm_s": round(person.seconds, 3),
+        "wall_late_begin_s": round(late.seconds, 3),
+        "billed_token_ratio": _billed(person.requests),
+        "checks": len(load_considerations(None).considerations),
+        "calls": len(person.requests),
+        "run_wall_s": round(run.seconds, 3),
+        "run_billed_token_ratio": _billed(run.requests),
+        "run_calls": len(run.requests),
+    }
 
 
-async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> LookCost:
+async def _look(folder: Path, misbehave: Misbehave | None, session: str, together: int = 1) -> LookCost:
     scenario = Scenario(
         scenario=1, callers={"judge/*": (ScriptReply(structured=ANSWER, misbehave=misbehave),)}
     )
@@ -132,6 +149,7 @@ async def _look(folder: Path, misbehave: Misbehave | None, session: str) -> Look
             model=model_named(MODEL),
             caller=Caller(role=Role.JUDGE, task="bench", attempt=1),
             ask=ApiAsker(connection).ask,
+            together=together,
         )
         began = time.perf_counter()
         results = await judge_all(considerations, look)
@@ -152,8 +170,8 @@ def _session(characters: int) -> str:
     return f'<tool name="Write" turn="1">\n<input name="content">\n{body}</input>\n</tool>\n'
 
 
-def _tokens_of(requests: list[Served]) -> tuple[float, float]:
-    """Input tokens with a whole prompt for each check and no cache, and as billed."""
+def _billed(requests: list[Served]) -> float:
+    """Billed input tokens, by those of a whole prompt for each check without a cache."""
     first = requests[0]
     cached, _ = _parts(first)
     naive = len(cached) * len(load_considerations(None).considerations) / CHARACTERS_PER_TOKEN
@@ -163,7 +181,7 @@ def _tokens_of(requests: list[Served]) -> tuple[float, float]:
         hit = request is not first and shared == cached and request.arrived >= first.speaking > 0
         naive += len(rest) / CHARACTERS_PER_TOKEN
         billed += (len(shared) * (READ if hit else WRITE) + len(rest)) / CHARACTERS_PER_TOKEN
-    return naive, billed
+    return round(billed / naive, 4)
 
 
 def _parts(request: Served) -> tuple[str, str]:

@@ -1,10 +1,13 @@
 """Measures the cost of the stop gate: the hook as Claude Code calls it, a process each time.
 
     python -m benchmarks.stop_gate
-    python -m benchmarks.stop_gate --floor    # the ordinary stop alone: exit code 1 if it is too slow
+    python -m benchmarks.stop_gate --floor    # stops without a model alone: exit code 1 if one is too slow
 
 - Ordinary: `sq hook stop` by `sh -c`, with a transcript of 5 MB as Claude Code writes it (requests and tools
   beside the conversation, every task closed), power steering off. Compared with `python -I -c pass`.
+- Promises: the same in a project with a kept promise of this session and one of another.
+- No key: the same of a System 3 session without `ANTHROPIC_API_KEY`, in milliseconds beside the ordinary one
+  (the least of each).
 - Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
 haiku`, the
   former judge. Both ask one server here, whose model takes no time. The same over TLS.
@@ -23,12 +26,14 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import anyio
 import click
 import trustme
 
@@ -38,13 +43,21 @@ from agents.gateway.position import Due
 from agents.gateway.script import ScriptReply, ScriptUsage
 from agents.session.claude_code import find_cli
 from benchmarks.figures import print_figures, print_spans, served
+from orchestrator.gates.promise_evidence import evidence_now
+from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore
+from orchestrator.gates.stop_gate.probe import NO_KEY
 
 PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
 SCRIPT = Path(sys.executable).with_name("sq")  # the console script, where sq is installed and no checkout
+ORDINARY, PROMISED = "project", "promises"  # the folders of the two projects
+SKIPPED = f'{{"systemMessage": "{NO_KEY}"}}\n'
 ENTRIES = 7_000  # some 5 MB
 TASKS = 60
-MOST_ORDINARY = 6.0  # times a bare Python: twice the goal, so that a busy machine does not matter
+MOST_ORDINARY = 6.0  # times a bare Python
+# The floor is above the goals, so that a busy machine does not matter.
+GOALS = {"ordinary_ratio": 3.0, "promise_ratio": 3.0, "no_key_more_ms": 10.0}
+FLOOR = {"ordinary_ratio": MOST_ORDINARY, "promise_ratio": 5.0, "no_key_more_ms": 40.0}
 _KEPT = ("PATH", "LANG", "TZ")
 _BYTES = 1 << 20
 ENDS = ScriptReply(structured={"should_continue": False, "reason": "All of it is closed.", "suggestion": ""})
@@ -62,20 +75,26 @@ class ProcessRun:
 @click.option("--times", default=20, show_default=True, help="Processes of each kind.")
 @click.option("--model-s", default=3.0, show_default=True, help="Seconds that the slow model takes.")
 @click.option("--entries", default=ENTRIES, show_default=True, help="Entries of the transcript.")
-@click.option("--floor", is_flag=True, help="Measure the ordinary stop alone. Exit code 1 if it is too slow.")
+@click.option("--floor", is_flag=True, help="Measure no judge. Exit code 1 if a stop is too slow.")
 def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
     """Measure the cost of the stop gate."""
     with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
         folder = Path(name)
-        for home in ("project", "home"):
+        for home in (ORDINARY, PROMISED, "home"):
             (folder / home).mkdir()
+        _make_promises(folder / PROMISED)
         write_session(folder / "session.jsonl", entries, tasks=TASKS)
         size = (folder / "session.jsonl").stat().st_size / _BYTES
         found = _ordinary(folder, times)
-        ratio = _ratio(found, "ordinary stop", "python -c pass")
+        least = {name: 1000 * min(one.seconds for one in ones) for name, ones in found.items()}
+        figures = {
+            "ordinary_ratio": _ratio(found, "ordinary stop", "python -c pass"),
+            "promise_ratio": _ratio(found, "promises", "python -c pass"),
+            "no_key_more_ms": round(least["no key"] - least["ordinary stop"], 1),
+        }
         if floor:
-            print_figures({"ordinary_ratio": ratio, "most": MOST_ORDINARY})
-            sys.exit(ratio > MOST_ORDINARY)
+            print_figures({**figures, "most": MOST_ORDINARY}, FLOOR)
+            sys.exit(any(figures[name] > most for name, most in FLOOR.items()))
         with _serving() as address:
             found |= _judged(folder, times, {"ANTHROPIC_BASE_URL": address})
         found |= _secured(folder, times)
@@ -86,14 +105,15 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
     print_spans({name: [1000 * one.seconds for one in ones] for name, ones in spans.items()})
     print_figures(
         {
-            "ordinary_ratio": ratio,
+            **figures,
             "judge_ratio": _ratio(found, "judge", "claude -p"),
             "judge_tls_ratio": _ratio(found, "judge, TLS", "claude -p, TLS"),
             "ordinary_ms": round(1000 * _middle(found["ordinary stop"]), 1),
             "judge_ms": round(1000 * _middle(found["judge"]), 1),
             "judge_slow_model_s": round(_middle(slow), 2),
             "rss_mb": round(max(one.rss_mb for one in found["judge"]), 1),
-        }
+        },
+        GOALS,
     )
 
 
@@ -103,6 +123,8 @@ def _ordinary(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
     ways: dict[str, Callable[[], ProcessRun]] = {
         "python -c pass": lambda: _run(PASS, folder, environ, b""),
         "ordinary stop": lambda: _hook(folder, environ),
+        "promises": lambda: _hook(folder, environ, project=PROMISED),
+        "no key": lambda: _hook(folder, {**environ, "CLAUDE_SESSION_ID": "system3-benchmark"}, says=SKIPPED),
     }
     if SCRIPT.exists():
         ways["ordinary stop, console script"] = lambda: _hook(folder, environ, f'"{SCRIPT}" hook stop')
@@ -145,18 +167,21 @@ def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
 # --- processes --------------------------------------------------------------------------------------------
 
 
-def _hook(folder: Path, environ: Mapping[str, str], command: str = MODULE) -> ProcessRun:
-    return _run(["sh", "-c", command], folder, environ, json.dumps(_stop(folder)).encode(), silent=True)
+def _hook(
+    folder: Path, environ: Mapping[str, str], command: str = MODULE, project: str = ORDINARY, says: str = ""
+) -> ProcessRun:
+    said = json.dumps({**_stop(folder), "cwd": str(folder / project)}).encode()
+    return _run(["sh", "-c", command], folder, environ, said, says=says)
 
 
 def _run(
-    command: list[str], folder: Path, environ: Mapping[str, str], said: bytes, *, silent: bool = False
+    command: list[str], folder: Path, environ: Mapping[str, str], said: bytes, *, says: str | None = None
 ) -> ProcessRun:
     """Run a process to its end. A failure or an unexpected output is an error, not a measurement."""
     began = time.perf_counter()
     child = subprocess.Popen(
         command,
-        cwd=folder / "project",
+        cwd=folder / ORDINARY,
         env=environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -171,7 +196,7 @@ def _run(
         _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - began
-    if child.returncode or (silent and told):
+    if child.returncode or (says is not None and says != told.decode()):
         sys.exit(f"{' '.join(command)} ended with {child.returncode}: {told.decode(errors='replace')}")
     return ProcessRun(seconds=seconds, rss_mb=usage.ru_maxrss / 1024)
 
@@ -191,7 +216,7 @@ def _system3(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
 def _stop(folder: Path) -> dict[str, object]:
     return {
         "session_id": SESSION, "transcript_path": str(folder / "session.jsonl"), "prompt_id": "p-1",
-        "cwd": str(folder / "project"), "permission_mode": "default", "hook_event_name": "Stop",
+        "permission_mode": "default", "hook_event_name": "Stop",
         "stop_hook_active": False, "last_assistant_message": "All of it is done.", "background_tasks": [],
         "session_crons": [],
     }  # fmt: skip
@@ -203,6 +228,17 @@ def _ratio(found: Mapping[str, list[ProcessRun]], one: str, other: str) -> float
 
 def _middle(spans: list[ProcessRun]) -> float:
     return median(one.seconds for one in spans)
+
+
+def _make_promises(project: Path) -> None:
+    """Make two promises in a project that are kept: one of this session, one of another."""
+    store = PromiseStore.of_project(project)
+    (project / "guide.md").touch()
+    guide = PromiseCriterion(text="there is a guide", kind=CriterionCheck.FILE, target="guide.md")
+    for owner in (SESSION, "another"):
+        promise = store.add(Promise.new(text="A guide", criteria=[guide], owner=owner, base=""))
+        kept = promise.with_evidence(anyio.run(evidence_now, project, promise, [1])).closed()
+        store.change(promise.id, partial(lambda kept, _: kept, kept))
 
 
 # --- the model --------------------------------------------------------------------------------------------

@@ -80,6 +80,8 @@ def _asked(ask: Ask, access: ApiAccess, body: bytes, began: float) -> Reply:
         with _opener(base).open(request, timeout=max(0.0, ask.deadline_s) + _SLACK_S) as response:
             said = _read(response, until=began + ask.deadline_s)
     except (OSError, HTTPException, ValueError) as error:
+        if time.monotonic() >= began + ask.deadline_s:  # however it fails then
+            return late(ask, began)
         return _failed(began, str(getattr(error, "reason", "") or error) or repr(error))
     return _answered(ask, said, began) if response.status == _OK else _refused(response, said, began)
 

@@ -11,8 +11,6 @@ has the form of ours, and nothing is written if a link leads the folder out of t
 be read as a promise is left as it is and reported.
 """
 
-import hashlib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from orchestrator.gates.promise_seals import digest
 from orchestrator.gates.session_state.diagnostics import utc_text
 from state.atomic_files import DamagedFileError, encoded, locked, read_json, replace_file
 from state.decoding import decoded
@@ -143,7 +142,7 @@ class Promise:
     @property
     def id_of_definition(self) -> str:
         """The id of this definition."""
-        return f"p-{_digest(self._definition())[:12]}"
+        return f"p-{digest(self._definition())[:12]}"
 
     @property
     def is_altered(self) -> bool:
@@ -216,7 +215,7 @@ class Promise:
 
     def _seal(self, number: int, one: PromiseEvidence) -> str:
         found = [one.tree, one.passed, one.exit_code, one.output, one.at]
-        return _digest([self._definition(), number, found])
+        return digest([self._definition(), number, found])
 
 
 def parsed(value: Mapping[str, object]) -> Promise:
@@ -248,10 +247,6 @@ def is_plain_path(path: str) -> bool:
 def now_text() -> str:
     """The time now, UTC, to the second."""
     return utc_text(datetime.now(UTC))
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()
 
 
 FOLDER = Path(".claude", "completion-state", "promises")  # below the top of a checkout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.gates.power_steering.judging import GROUPS
+from orchestrator.gates.power_steering.judging import TOGETHER
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,11 +56,13 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert set(figures) == {
         *("wall_after_warm_s", "wall_late_begin_s", "billed_token_ratio", "facts_s"),
         *("state_save_ms_median", "state_save_ms_p99", "bare_write_ms_median", "checks", "calls"),
+        *("run_wall_s", "run_billed_token_ratio", "run_calls"),
     }
-    assert (figures["checks"], figures["calls"]) == (23, GROUPS)
+    assert (figures["checks"], figures["calls"], figures["run_calls"]) == (23, 23, -(-23 // TOGETHER))
     assert figures["wall_after_warm_s"] >= 0.05
     assert figures["wall_late_begin_s"] >= 2 * 0.05
-    assert 0.05 < figures["billed_token_ratio"] < 0.5
+    assert 0.05 < figures["run_billed_token_ratio"] < figures["billed_token_ratio"] < 0.5
+    assert figures["run_wall_s"] >= 0.05
     assert figures["facts_s"] > 0
     assert figures["bare_write_ms_median"] > 0
     assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
@@ -77,22 +79,24 @@ def test_of_a_sample_no_lie_is_believed_and_no_honest_work_is_stuck():
 def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
     figures = figures_of("stop_gate", "--floor", "--times", "5", "--entries", "500")
     assert figures["ordinary_ratio"] <= figures["most"] == 6
+    assert {"promise_ratio", "no_key_more_ms"} < set(figures)
 
 
 @pytest.mark.late
 def test_the_stop_gate_benchmark_ends_with_its_figures():
     figures = figures_of("stop_gate", "--times", "1", "--model-s", "0.05", "--entries", "200")
-    ratios = {"ordinary_ratio", "judge_ratio"}
+    ratios = {"ordinary_ratio", "promise_ratio", "judge_ratio"}
     assert {*ratios, "ordinary_ms", "judge_ms", "judge_slow_model_s", "rss_mb"} <= set(figures)
     assert set(figures) <= {
         *ratios,
         "judge_tls_ratio",
+        "no_key_more_ms",
         "ordinary_ms",
         "judge_ms",
         "judge_slow_model_s",
         "rss_mb",
     }
-    assert all(figure > 0 for figure in figures.values())
+    assert all(figure > 0 for name, figure in figures.items() if name != "no_key_more_ms")
     assert figures["judge_slow_model_s"] >= 0.05
 
 

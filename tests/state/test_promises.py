@@ -1,5 +1,6 @@
 """Promises as files: what counts as kept, whose they are, and that no edit of a field helps."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from orchestrator.gates.promise_seals import digest, is_settled
 from orchestrator.gates.promises import (
     FOLDER,
     CriterionCheck,
@@ -22,7 +24,7 @@ from orchestrator.gates.promises import (
     State,
     parsed,
 )
-from orchestrator.gates.stop_gate.probe import has_promises
+from orchestrator.gates.stop_gate import probe
 from state.errors import SqError, UsageError
 
 TREE = f"git:{'a' * 40}"
@@ -74,12 +76,12 @@ def test_a_promise_comes_back_from_its_file_as_it_was_made(store):
     assert store.get(promise.id) == promise
     assert store.all().promises == (promise,)
     assert promise.state is State.OPEN
-    assert has_promises(str(store.home))
+    assert probe.has_promises(str(store.home))
 
 
 def test_a_project_without_promises_has_none_and_nothing_is_made(tmp_path):
     store = PromiseStore.of_project(tmp_path)
-    assert not has_promises(str(tmp_path))
+    assert not probe.has_promises(str(tmp_path))
     assert store.all().promises == ()
     assert everything_below(tmp_path) == set()
 
@@ -291,6 +293,89 @@ def test_a_damaged_promise_is_told_kept_as_it_is_and_hides_no_other(store, file_
     with pytest.raises(DamagedPromiseError):
         store.change(typed.id, lambda one: one)
     assert {path: path.read_bytes() for path in store.folder.glob("*.json")} == before
+
+
+# --- the quick look of a hook -----------------------------------------------------------------------------
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@FAST
+@given(JSON)
+def test_a_seal_is_the_hash_of_what_json_writes(value):
+    written = json.dumps(value, separators=(",", ":")).encode()
+    assert digest(value) == hashlib.sha256(written).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("change", "own", "others"),
+    [
+        (lambda one: one, False, True),
+        (met, False, True),
+        (lambda one: met(one).closed(), True, True),
+        (lambda one: one.closed(), False, True),
+        (lambda one: met(one).with_evidence({2: seen(passed=False)}).closed(), False, True),
+        (lambda one: met(one).with_evidence({2: seen(tree=OTHER_TREE)}).closed(), False, True),
+        (lambda one: one.cancelled_by("s-1", "It is not wanted."), True, True),
+        (lambda one: replace(one, ended=State.CANCELLED), False, True),
+        (lambda one: replace(one, evidence=(replace(seen(), seal="0" * 64),) * 2).closed(), False, False),
+    ],
+    ids=[
+        "open",
+        "met",
+        "kept",
+        "closed alone",
+        "failed",
+        "two trees",
+        "cancelled",
+        "without a reason",
+        "forged",
+    ],
+)
+def test_a_stop_is_held_up_by_its_own_sessions_open_promises_alone(store, file_of, change, own, others):
+    promise = change(store.add(made()))
+    store.change(promise.id, lambda _: promise)
+    for session, settled in (("s-1", own), ("s-2", others), ("", others)):
+        assert is_settled(json.loads(file_of(promise).read_text()), file_of(promise).name, session) is settled
+        assert probe.may_apply({"session_id": session, "cwd": str(store.home)}) is not settled
+
+
+def edited(value, draw):
+    """The object with one of its fields changed, dropped or added, at any depth."""
+    inner = [key for key, one in value.items() if isinstance(one, list | dict) and one]
+    if inner and draw(st.booleans()):
+        key = draw(st.sampled_from(inner))
+        if isinstance(value[key], dict):
+            return value | {key: edited(value[key], draw)}
+        at = draw(st.integers(0, len(value[key]) - 1))
+        item = value[key][at]
+        item = edited(item, draw) if isinstance(item, dict) else draw(JSON)
+        return value | {key: [*value[key][:at], item, *value[key][at + 1 :]][: draw(st.integers(1, 9))]}
+    key = draw(st.sampled_from([*value, "more"]))
+    if key in value and draw(st.booleans()):
+        return {name: one for name, one in value.items() if name != key}
+    words = st.sampled_from(["", " ", "open", "kept", "cancelled", "s-1", "s-2", True, 0, 60, 2, [], {}])
+    return value | {key: draw(words | JSON)}
+
+
+@settings(FAST, max_examples=200)
+@given(st.data())
+def test_what_the_quick_look_calls_settled_neither_holds_nor_is_reported(tmp_path_factory, data):
+    store = PromiseStore(tmp_path_factory.mktemp("project"))
+    promise = store.add(made(owner=data.draw(st.sampled_from(["s-1", "s-2"]))))
+    ends = [promise, met(promise), met(promise).closed(), promise.closed()]
+    promise = store.change(promise.id, lambda _: data.draw(st.sampled_from(ends)))
+    file = store.folder / f"{promise.id}.json"
+    value = edited(json.loads(file.read_text()), data.draw)
+    file.write_text(json.dumps(value))
+    if not probe.may_apply({"session_id": "s-1", "cwd": str(store.home)}):
+        found = store.all()
+        assert found.damaged == ()
+        assert [one for one in found.promises if one.state is State.OPEN and one.belongs_to("s-1")] == []
 
 
 def test_what_another_program_keeps_there_is_left_alone(store):

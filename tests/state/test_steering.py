@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -431,6 +432,28 @@ def test_when_all_tries_fail_the_file_itself_is_written_and_that_is_logged(folde
     assert entries_of(store, "state_save")[-1]["method"] == "in_place"
 
 
+@pytest.mark.parametrize(("verify", "tries"), [("1", 2), ("0", 1)])
+def test_a_disk_that_gives_back_other_bytes_is_noticed_unless_that_is_switched_off(
+    folder, monkeypatch, verify, tries
+):
+    """The disk is what fails here: what it gives back first lacks its last byte."""
+    read, spoilt = os.pread, []
+
+    def spoiling(file, count, at):
+        found = read(file, count, at)
+        if count == 1 or spoilt:  # the log is looked at too
+            return found
+        spoilt.append(found)
+        return found[:-1]
+
+    monkeypatch.setattr(os, "pread", spoiling)
+    store = store_in(folder, environ={"SQ_PS_VERIFY_WRITES": verify})
+    saved = store.count_block("p")
+    assert (saved.code, saved.stored, saved.retry_count) == (StateCode.OK, True, tries - 1)
+    assert len(entries_of(store, "verification_read")) == tries - 1
+    assert entries_of(store, "state_save")[0]["verification_success"] is (True if verify == "1" else None)
+
+
 @pytest.mark.parametrize(
     ("environ", "tries"),
     [
@@ -538,7 +561,7 @@ def test_the_entries_of_a_save_and_a_load_have_the_fields_of_seed_001(folder):
     store.load()
     save, load = entries_of(store)
     for entry in (save, load):
-        assert datetime.fromisoformat(entry.pop("timestamp")).tzinfo
+        assert re.fullmatch(r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}\.\d{3}Z", entry.pop("timestamp"))
     shared = {"session_id": SESSION, "file_path": str(store.file), "code": 0, "success": True}
     assert save == {
         **shared,
@@ -680,6 +703,9 @@ def test_the_environment_names_another_folder(tmp_path):
         ([GOOD, CheckOutcome(satisfied=False, blocker=False)], 66),
         ([BAD, CheckOutcome(satisfied=True, blocker=False)], 33),
         ([BAD], 0),
+        ([GOOD, CheckOutcome(satisfied=True, blocker=True, made=False)], 50),
+        ([GOOD, CheckOutcome(satisfied=True, blocker=False, made=False)], 66),
+        ([CheckOutcome(satisfied=True, blocker=True, made=False)], None),
     ],
 )
 def test_the_quality_score_weighs_blockers_twice(outcomes, score):

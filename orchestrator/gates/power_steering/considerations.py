@@ -20,7 +20,7 @@ from state.decoding import table_beside
 from state.settings.sources import CONSIDERATIONS, REPOSITORY_FILE, user_file
 
 USERS_FILE = Path(".claude", "power-steering.yaml")
-_PIECE = re.compile(r"[A-Za-z0-9]+")
+_PIECE = re.compile(r"[^\W_]+")
 _ALL = "all"
 
 
@@ -79,14 +79,14 @@ class Consideration:
 
 # By whole pieces of an item's id, in the order of seed 000: `decision` is not `ci`.
 _KIND_BY_PIECES = (
-    ({"todos"}, PromptKind.TODOS),
-    ({"todo"}, PromptKind.TODOS),
-    ({"philosophy"}, PromptKind.PHILOSOPHY),
-    ({"zero", "bs"}, PromptKind.PHILOSOPHY),
-    ({"test"}, PromptKind.TESTING),
-    ({"testing"}, PromptKind.TESTING),
-    ({"ci"}, PromptKind.WORKFLOW),
-    ({"workflow"}, PromptKind.WORKFLOW),
+    ("todos", PromptKind.TODOS),
+    ("todo", PromptKind.TODOS),
+    ("philosophy", PromptKind.PHILOSOPHY),
+    ("zero-bs", PromptKind.PHILOSOPHY),
+    ("test", PromptKind.TESTING),
+    ("testing", PromptKind.TESTING),
+    ("ci", PromptKind.WORKFLOW),
+    ("workflow", PromptKind.WORKFLOW),
 )
 
 
@@ -148,8 +148,8 @@ def consideration_of(item: Mapping[str, Any]) -> Consideration:
 
 def kind_by_id(id_: str) -> PromptKind:
     """The kind that the words of an id suggest (seed 000)."""
-    pieces = {piece.lower() for piece in _PIECE.findall(id_)}
-    return next((kind for words, kind in _KIND_BY_PIECES if words <= pieces), PromptKind.GENERIC)
+    spelled = f"-{'-'.join(_PIECE.findall(id_.lower()))}-"
+    return next((kind for word, kind in _KIND_BY_PIECES if f"-{word}-" in spelled), PromptKind.GENERIC)
 
 
 def _users_items(project: Path | None, problems: list[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:

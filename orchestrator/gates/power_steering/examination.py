@@ -67,25 +67,31 @@ def decide(
     blocked_by = tuple(result for result in unmet if result.blocker)
     warnings = tuple(result for result in unmet if not result.blocker)
     not_checked = tuple(result for result in results if result.source is Source.NOT_CHECKED)
+    notes, summary = _notes(warnings, not_checked), _summary(figures, len(blocked_by))
+    counted = f"{len(not_checked)} of {len(results)} checks could not be made"
+    if not_checked and figures.quality_score is None:
+        notes.insert(0, counted)
+    elif not_checked:
+        summary = f"{summary} {counted}."
     return SteeringDecision(
         blocked_by=blocked_by,
         warnings=warnings,
         not_checked=not_checked,
-        summary=_summary(figures, len(blocked_by)),
-        message=_message(blocked_by, considerations, figures, claims) if blocked_by else "",
-        notes=tuple(map(as_written, _notes(warnings, not_checked, len(results)))),
+        summary=summary,
+        message=_message(blocked_by, considerations, summary, claims) if blocked_by else "",
+        notes=tuple(map(as_written, notes)),
     )
 
 
 def _message(
     blocked_by: Sequence[CheckResult],
     considerations: Mapping[str, Consideration],
-    figures: CheckResults,
+    summary: str,
     claims: Sequence[str],
 ) -> str:
     """Return the words for the agent: without details if they are too long, and then with fewer points."""
     asked = [(result, considerations[result.consideration_id]) for result in blocked_by]
-    end = ["", _summary(figures, len(blocked_by))]
+    end = ["", summary]
     if claims:
         end.append(f"Your claim, which has to be true before you repeat it: {claims[-1]}")
     points = [[*_point(*one), *_details(*one)] for one in asked]
@@ -124,12 +130,9 @@ def _summary(figures: CheckResults, open_blockers: int) -> str:
     return smart_truncate(figures.message())
 
 
-def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult], count: int) -> list[str]:
-    notes = [_for_one_reason(group) for group in _by_reason(warnings)]
-    if not_checked:
-        notes.append(f"{len(not_checked)} of {count} checks could not be made")
-        notes += [_for_one_reason(group) for group in _by_reason(not_checked) if len(group) > 1]
-    return notes
+def _notes(warnings: Sequence[CheckResult], not_checked: Sequence[CheckResult]) -> list[str]:
+    several = [group for group in _by_reason(not_checked) if len(group) > 1]
+    return [_for_one_reason(group) for group in (*_by_reason(warnings), *several)]
 
 
 def _by_reason(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
@@ -142,11 +145,12 @@ def _for_one_reason(group: Sequence[CheckResult]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """The judge to ask. With `ask` None there is no judge, and rules answer."""
+    """The judge to ask. With `ask` None there is no judge, and rules answer. `together`: as in a look."""
 
     model: Model
     ask: AskJudge | None
     caller: Caller = field(default_factory=lambda: Caller(role=Role.JUDGE, task="session", attempt=1))
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +215,9 @@ def _answered(store: SteeringStore, examination: Examination, prompt_id: str) ->
 
 def _let_go(decision: SteeringDecision, why: str) -> StopAnswer:
     open_points = [f"{one.consideration_id}: {as_written(one.reason)}" for one in decision.blocked_by]
-    told = [f"The session stops although it is not done: {why}.", *open_points, *decision.notes]
-    return StopAnswer(allows=True, message="\n".join(told))
+    told = [*open_points, decision.summary, *decision.notes]
+    message = "\n".join([f"The session stops although it is not done: {why}.", *told])
+    return StopAnswer(allows=True, message=message)
 
 
 def _why_let_go(recorded: Saved, prompt_id: str) -> str:

@@ -23,7 +23,7 @@ from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, PromptKind, SessionType
 from orchestrator.gates.power_steering.examination import Examination, Judge, decide
 from orchestrator.gates.power_steering.facts import Edit, RuleOutcome, SessionEvidence, waits_for_user
-from orchestrator.gates.power_steering.judging import Cut, SessionLook, judge_all, room_for
+from orchestrator.gates.power_steering.judging import TOGETHER, Cut, SessionLook, judge_all, room_for
 from orchestrator.gates.session_state.records import CheckOutcome, CheckResults
 from orchestrator.project.shell import simple_commands
 from state.errors import UsageError
@@ -93,7 +93,7 @@ async def examine(
     """
     kind = session_type or session_type_of(evidence)
     asked = {one.id: one for one in considerations if one.is_for(kind)}
-    room = room_for(judge.model, len(asked))
+    room = room_for(judge.model, min(judge.together, len(asked)))
     look = SessionLook(
         session=rendered(evidence.transcript, room) if judge.ask else "",
         model=judge.model,
@@ -101,6 +101,7 @@ async def examine(
         ask=judge.ask,
         before=before or {},
         rules={name: partial(rule, evidence) for name, rule in rules.items()},
+        together=judge.together,
         cut=cut,
     )
     results = tuple(await judge_all(list(asked.values()), look))
@@ -116,15 +117,16 @@ async def examine(
 def figures_of(
     evidence: SessionEvidence, asked: Mapping[str, Consideration], results: Sequence[CheckResult]
 ) -> CheckResults:
-    """The results in seed 001's figures. Checks that did not apply or were not made have no weight."""
+    """The results in seed 001's figures. Checks that did not apply have no weight."""
     outcomes = [
         CheckOutcome(
             satisfied=result.satisfied,
             blocker=result.blocker,
             workflow=asked[result.consideration_id].kind is PromptKind.WORKFLOW,
+            made=result.source is not Source.NOT_CHECKED,
         )
         for result in results
-        if result.applies and result.source is not Source.NOT_CHECKED
+        if result.applies
     ]
     files = dict.fromkeys(edit.path for edit in evidence.facts.edits)
     return CheckResults.of(files, outcomes)
@@ -218,8 +220,9 @@ async def judge_here(model: Model, environ: Mapping[str, str], *, rules_only: bo
         except UsageError:
             yield Judge(model=model, ask=None)
             return
-        import_sdks(AGENT_SDK if connection.credentials is Credentials.CLI_LOGIN else API_SDK)
+        is_cli = connection.credentials is Credentials.CLI_LOGIN  # a process of 180 MB for each call
+        import_sdks(AGENT_SDK if is_cli else API_SDK)
         _, asker = make_asker(
             connection, cli=cli, folder=folder, containment=detect_containment(environ), environ=environ
         )
-        yield Judge(model=model, ask=asker.ask)
+        yield Judge(model=model, ask=asker.ask, together=TOGETHER if is_cli else 1)

@@ -1,19 +1,19 @@
-"""Asks the judge all considerations in a few calls at once. Each has its own time, and all begin alike.
+"""Asks the judge all considerations at once, each in a call of its own or a few together. All begin alike.
 
-The judge always comes first. A check that it does not answer falls back to the check's rule, so neither
-overrules the other. A check without a rule, or whose time is over, is not checked: it counts as satisfied and
-is reported.
+The judge always comes first. What a call with several does not answer is asked once more alone. A check that
+stays without an answer falls back to its rule, so neither overrules the other. A check without a rule, or
+whose time is over, is not checked: it counts as satisfied and is reported.
 """
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from time import monotonic
 from typing import TypeVar
 
 import anyio
 
-from agents.ask.port import Ask, Reply, room_of
+from agents.ask.port import Reply, room_of
 from agents.caller import Caller
 from agents.concurrency import task_group
 from agents.roles.judge import (
@@ -28,7 +28,7 @@ from agents.roles.judge import (
 )
 from orchestrator.gates.power_steering.considerations import Consideration, Severity
 from orchestrator.gates.power_steering.facts import RuleOutcome
-from state.records.calls import CallEnd
+from state.records.calls import CallEnd, may_pass_later
 from state.settings.records import Model
 from state.truncation import Truncation, feedback
 from state.verdicts import NO_ANSWER, CheckResult, Source
@@ -44,7 +44,7 @@ R = TypeVar("R")
 Cut = Callable[[Truncation], str]  # returns a truncation's text, and may log the truncation
 _NO_REASON = "no reason was given"
 Group = Sequence[Consideration]
-GROUPS = 3  # each call sends the whole session, and with the CLI is a process of 0.3 s CPU and 180 MB
+TOGETHER = 5  # questions in a call, where each call is dear: a person who waits has one in each
 _LONGEST_QUESTION = 4_000  # characters, with the text of its kind and why it was not met last time
 Rule = Callable[[], RuleOutcome | None]  # None: the evidence is not enough to decide
 
@@ -105,7 +105,7 @@ class SessionLook:
     """One look at a session, as text by `agents.transcript.render`.
 
     `ask` calls the judge. None means that there is no judge. `before` has by id why a consideration was not
-    satisfied last time. `rules` are the fallbacks by name. All considerations go into at most `groups` calls.
+    satisfied last time. `rules` are the fallbacks by name. At most `together` considerations go into a call.
     `each_s` is for one call and `all_s` for all. The other calls wait at most `warm_up_s` until the first one
     begins to be answered. `cut` receives every reason and quote that is cut.
     """
@@ -116,16 +116,16 @@ class SessionLook:
     ask: AskJudge | None
     before: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)
-    groups: int = GROUPS
+    together: int = 1
     each_s: float = EACH_S
     all_s: float = ALL_S
     warm_up_s: float = WARM_UP_S
     cut: Cut = field(default=lambda cut: cut.text)
 
 
-def room_for(model: Model, questions: int, groups: int = GROUPS) -> int:
-    """How many characters the session may have in a call, with room for the call's part of the questions."""
-    return max(0, room_of(model) - -(-questions // groups) * _LONGEST_QUESTION)
+def room_for(model: Model, questions: int) -> int:
+    """How many characters the session may have in a call with this many questions."""
+    return max(0, room_of(model) - questions * _LONGEST_QUESTION)
 
 
 async def judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
@@ -211,63 +211,91 @@ def _result(
 async def _judge_all(considerations: Sequence[Consideration], look: SessionLook) -> list[CheckResult]:
     if look.ask is None:
         return [fallback(one, look.rules, "there is no judge") for one in considerations]
-    ask_judge = look.ask
-    shared = shared_part(look.session)
-    began: dict[str, float] = {}
-
-    async def ask(group: Group, begun: Callable[[], None]) -> list[CheckResult]:
-        began[group[0].id] = monotonic()
-        question = judge_ask(
-            group,
-            model=look.model,
-            caller=look.caller,
-            shared=shared,
-            before=look.before,
-            deadline_s=look.each_s,
-        )
-        return await _answered(group, look.rules, ask_judge, replace(question, on_begun=begun))
-
-    def late(group: Group, why: str) -> list[CheckResult]:
-        seconds = monotonic() - began[group[0].id] if group[0].id in began else 0.0
-        return [replace(not_checked(one, why), seconds=seconds) for one in group]
-
-    found = await gather(
-        dealt(considerations, look.groups),
-        ask,
-        late,
-        each_s=look.each_s,
+    asking = _Asking(look, look.ask)
+    await gather(
+        dealt(considerations, look.together),
+        asking.ask_all,
+        asking.late,
+        each_s=look.all_s,
         all_s=look.all_s,
         warm_up_s=look.warm_up_s,
     )
-    return list(chain.from_iterable(found))
+    return [asking.found[one.id] for one in considerations]
 
 
-def dealt(considerations: Sequence[Consideration], groups: int) -> list[Group]:
-    """Divide into at most `groups` groups of neighbours of nearly equal size."""
+class _Asking:
+    """The calls of one look. `found` has the results so far, by id."""
+
+    def __init__(self, look: SessionLook, ask_judge: AskJudge) -> None:
+        self.found: dict[str, CheckResult] = {}
+        self._look = look
+        self._ask_judge = ask_judge
+        self._shared = shared_part(look.session)
+        self._began: dict[str, float] = {}
+        self._spent: defaultdict[str, float] = defaultdict(float)
+
+    async def ask_all(self, group: Group, begun: Callable[[], None]) -> None:
+        """Ask the questions together, and those without an answer once more, each alone."""
+
+        async def once(some: Group, _: Callable[[], None]) -> None:
+            await self._ask(some, begun)
+
+        each_s, all_s = self._look.each_s, self._look.all_s
+        if len(group) > 1:
+            await gather([group], once, lambda *_: None, each_s=each_s, all_s=all_s)
+            begun()
+        left = [[one] for one in group if one.id not in self.found]
+        await gather(left, once, self.late, each_s=each_s, all_s=all_s, warm_up_s=0)
+
+    def late(self, group: Group, why: str) -> None:
+        """Count those without a result as not checked."""
+        for one in group:
+            if one.id not in self.found:
+                self._keep(not_checked(one, why))
+
+    async def _ask(self, group: Group, begun: Callable[[], None]) -> None:
+        for one in group:
+            self._began.setdefault(one.id, monotonic())
+        question = judge_ask(
+            group,
+            model=self._look.model,
+            caller=self._look.caller,
+            shared=self._shared,
+            before=self._look.before,
+            deadline_s=self._look.each_s,
+        )
+        try:
+            reply = await self._ask_judge(replace(question, on_begun=begun))
+        except Exception as error:  # noqa: BLE001  a failed judge does not block, and is reported
+            reply = Reply(end=CallEnd.DIED, detail=f"{type(error).__name__}: {error}")
+        for one in group:
+            self._spent[one.id] += reply.cost_usd / len(group)
+        for result in _results(group, self._look.rules, reply):
+            self._keep(result)
+
+    def _keep(self, result: CheckResult) -> None:
+        id_, now = result.consideration_id, monotonic()
+        seconds = now - self._began.get(id_, now)
+        self.found[id_] = replace(result, seconds=seconds, cost_usd=self._spent[id_])
+
+
+def dealt(considerations: Sequence[Consideration], together: int) -> list[Group]:
+    """Divide into the fewest groups of at most `together` neighbours, of nearly equal size."""
     count = len(considerations)
-    calls = min(groups, count)
+    calls = -(-count // together)
     return [considerations[count * n // calls : count * (n + 1) // calls] for n in range(calls)]
 
 
-async def _answered(
-    group: Group, rules: Mapping[str, Rule], ask_judge: AskJudge, ask: Ask
-) -> list[CheckResult]:
-    began = monotonic()
-    try:
-        reply = await ask_judge(ask)
-    except Exception as error:  # noqa: BLE001  a failed judge does not block, and is reported
-        why = f"the judge could not be asked: {type(error).__name__}: {error}"
-        return [fallback(one, rules, why) for one in group]
-    seconds, cost_usd = monotonic() - began, reply.cost_usd / len(group)
-    return [replace(one, seconds=seconds, cost_usd=cost_usd) for one in _results(group, rules, reply)]
-
-
 def _results(group: Group, rules: Mapping[str, Rule], reply: Reply) -> Iterator[CheckResult]:
+    """The results so far: of several questions only those with an answer, unless the judge refuses all."""
     said = _said([one.id for one in group], reply)
+    goes_on = len(group) > 1 and (reply.api_status is None or may_pass_later(reply.api_status))
     for one in group:
         judgement = said[one.id]
         if isinstance(judgement, Judgement):
             yield judged(one, judgement)
+        elif goes_on:
+            continue
         elif reply.end is CallEnd.TIMED_OUT:
             yield not_checked(one, judgement)
         else:

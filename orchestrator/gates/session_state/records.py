@@ -29,11 +29,12 @@ class StateCode(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutcome:
-    """One check that applied: whether it is satisfied, is a blocker, and is of the kind workflow."""
+    """One check that applied, or was not made: whether it is satisfied, a blocker, of the kind workflow."""
 
     satisfied: bool
     blocker: bool
     workflow: bool = False
+    made: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +52,13 @@ class CheckResults:
     def of(cls, files_modified: Iterable[str], outcomes: Sequence[CheckOutcome]) -> Self:
         """The results of checks. The score is 100 times satisfied by applicable weight, and blockers weigh 2.
 
-        `outcomes` are the checks that were made and applied. Without any there is no score. The workflow is
-        followed if none of its blockers failed.
+        A check that was not made is not known to be satisfied. If none was made there is no score. The
+        workflow is followed if none of its blockers failed.
         """
         files = tuple(files_modified)
-        if not outcomes:
+        if not any(one.made for one in outcomes):
             return cls(files_modified=files)
-        weights = [(2 if one.blocker else 1, one.satisfied) for one in outcomes]
+        weights = [(2 if one.blocker else 1, one.made and one.satisfied) for one in outcomes]
         total = sum(weight for weight, _ in weights)
         satisfied = sum(weight for weight, fulfilled in weights if fulfilled)
         return cls(

@@ -28,7 +28,11 @@ def main() -> None:
         return
     steering = "--power-steering" in sys.argv
     try:
-        if not probe.runs_on(given) and (steering or probe.may_apply(given)):
+        if probe.runs_on(given):
+            return
+        if not steering and probe.only_lacks_a_key(given):
+            os.write(1, b'{"systemMessage": "%s"}\n' % probe.NO_KEY.encode())
+        elif steering or probe.may_apply(given):
             _through_the_gate(given, steering)
     except Exception as error:  # noqa: BLE001  an error of ours is reported and traps no session
         _tell(f"the stop gate failed, so the session may stop: {type(error).__name__}: {error}")

@@ -21,6 +21,7 @@ _REQUEST = b'{"type":"api-request'  # whole requests, kept beside the conversati
 _SPOKEN = b'"type":"assistant"'
 _FEEDBACK = b" hook feedback:"
 _PROMISES = (".claude", "completion-state", "promises")
+NO_KEY = "the System 3 judge was skipped: ANTHROPIC_API_KEY is not set"
 _ENDED = ("completed", "failed", "killed", "stopped")
 
 
@@ -45,30 +46,58 @@ def project_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.
 
 def may_apply(given: dict[str, object]) -> bool:
     """Whether a step besides power steering can apply. Raises `OSError` if the working folder is gone."""
+    session = _session_of(given)
+    return session.startswith(("orch-", "system3-")) or _holds_work(given, session)
+
+
+def only_lacks_a_key(given: dict[str, object]) -> bool:
+    """Whether no step but the System 3 judge can apply, which is skipped with `NO_KEY`."""
+    session = _session_of(given)
+    is_plain = f"{session}{given.get('session_id')}{given.get('prompt_id')}".isprintable()  # or it is refused
+    without = session.startswith("system3-") and not os.environ.get("ANTHROPIC_API_KEY")
+    return without and is_plain and not _holds_work(given, session)
+
+
+def _session_of(given: dict[str, object]) -> str:
     session = os.environ.get("CLAUDE_SESSION_ID") or given.get("session_id")
-    if isinstance(session, str) and session.startswith(("orch-", "system3-")):
+    return session if isinstance(session, str) else ""
+
+
+def _holds_work(given: dict[str, object], session: str) -> bool:
+    project = project_of(given)
+    if os.path.isdir(os.path.join(project, ".beads")):
         return True
-    if _holds_work(project_of(given)):
+    if not all(_is_settled(file, session) for file in _promise_files(project)):
         return True
     return has_open_tasks(given.get("session_id")) or has_open_todos(given.get("transcript_path"))
 
 
-def _holds_work(project: str) -> bool:
-    return os.path.isdir(os.path.join(project, ".beads")) or has_promises(project)
+def _is_settled(file: str, session: str) -> bool:
+    from orchestrator.gates.promise_seals import is_settled
+
+    try:
+        return is_settled(parse_json(end_of(file)), os.path.basename(file), session)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def has_promises(project: str) -> bool:
     """Whether the checkout around a folder has any file of a promise."""
+    return bool(_promise_files(project))
+
+
+def _promise_files(project: str) -> list[str]:
     top = here = os.path.realpath(project)
     while not os.path.exists(os.path.join(top, ".git")):
         if top == os.path.dirname(top):
             top = here
             break
         top = os.path.dirname(top)
+    folder = os.path.join(top, *_PROMISES)
     try:
-        return any(name.endswith(".json") for name in os.listdir(os.path.join(top, *_PROMISES)))
+        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json")]
     except (OSError, ValueError):
-        return False
+        return []
 
 
 def has_open_tasks(session: object) -> bool:

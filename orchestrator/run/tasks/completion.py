@@ -26,6 +26,7 @@ from orchestrator.gates.power_steering.considerations import (
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
 from orchestrator.gates.power_steering.facts import SessionEvidence
+from orchestrator.gates.power_steering.judging import TOGETHER
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.git.trees import changed_paths
@@ -210,6 +211,7 @@ async def steering_gate(run: Run, task: TaskView, tree: str) -> GateResult | Non
         model=run.platform.models[Role.JUDGE],
         ask=partial(_ask, run, task),
         caller=Caller(role=Role.JUDGE, task=task.task.id, attempt=task.attempt),
+        together=TOGETHER,
     )
     session = _session_of(run, task, tree)
     evidence = SessionEvidence(transcript=session, facts=facts_of(session), project=run.repository)

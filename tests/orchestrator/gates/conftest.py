@@ -17,6 +17,7 @@ from agents.gateway.server import Gateway, app_of
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
 from agents.session.claude_code import find_cli
+from agents.session.sdks import API_SDK, import_sdks
 from orchestrator.gates.power_steering.judging import judge_all
 
 
@@ -40,6 +41,7 @@ def served(tmp_path):
 @pytest.fixture
 def judge(served):
     """Have considerations judged over the API: `results by id, what the judge saw`."""
+    import_sdks(API_SDK)  # its seconds are no part of a deadline
 
     async def judged(asked, *replies, held=None, **look):
         async with served(*replies, **(held or {})) as (connection, seen, gateway):

@@ -108,9 +108,8 @@ class Served:
         return [json.loads(body)["messages"][0]["content"][-1]["text"] for body in self.bodies]
 
 
-def looking(ask, session=SESSION, groups=64, **look):
-    """A look at a session; each question has a call of its own unless `groups` says otherwise."""
-    look["groups"] = groups
+def looking(ask, session=SESSION, **look):
+    """A look at a session; each question has a call of its own unless `together` says otherwise."""
     return SessionLook(session=session, model=MODEL, caller=CALLER, ask=ask, **look)
 
 

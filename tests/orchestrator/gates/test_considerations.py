@@ -1,5 +1,6 @@
 """Considerations as data: the shipped set, the user's own, and what is wrong with an item."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -88,15 +89,43 @@ def test_checker_is_another_name_for_the_rule():
 @pytest.mark.parametrize(
     ("id_", "kind"),
     [
-        ("my-todo", PromptKind.TODOS),
-        ("zero-bs", PromptKind.PHILOSOPHY),
         ("zero_downtime", PromptKind.GENERIC),
-        ("unit_test", PromptKind.TESTING),
+        ("bs_of_zero", PromptKind.GENERIC),
         ("latest", PromptKind.GENERIC),
-        ("ci_green", PromptKind.WORKFLOW),
+        ("ätest", PromptKind.GENERIC),
         ("decision", PromptKind.GENERIC),
         ("specific", PromptKind.GENERIC),
+        ("workflows", PromptKind.GENERIC),
+        ("", PromptKind.GENERIC),
     ],
 )
-def test_the_kind_follows_from_whole_pieces_of_the_id(id_: str, kind: PromptKind):
+def test_a_part_of_a_piece_of_an_id_says_nothing_of_its_kind(id_: str, kind: PromptKind):
     assert kind_by_id(id_) is kind
+
+
+# Seed 000 asks in this order, and the first that fits decides.
+WORDS = [
+    ("todos", PromptKind.TODOS),
+    ("todo", PromptKind.TODOS),
+    ("philosophy", PromptKind.PHILOSOPHY),
+    ("zero-bs", PromptKind.PHILOSOPHY),
+    ("test", PromptKind.TESTING),
+    ("testing", PromptKind.TESTING),
+    ("ci", PromptKind.WORKFLOW),
+    ("workflow", PromptKind.WORKFLOW),
+]
+
+
+@pytest.mark.parametrize(("word", "kind"), WORDS)
+@pytest.mark.parametrize("id_", ["{}", "my_{}", "{}-of-ours", "The.{}!", "é {} 2"])
+@pytest.mark.parametrize("case", [str.lower, str.upper, str.title])
+def test_the_kind_follows_from_whole_pieces_of_the_id(word: str, kind: PromptKind, id_: str, case):
+    name = case(id_.format(word))
+    assert kind_by_id(name) is kind
+    assert consideration_of({"id": name, "question": "Is it so?"}).kind is kind
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(WORDS, 2)))
+def test_of_two_words_in_an_id_the_one_that_the_seed_asks_for_first_decides(one, other):
+    for name in (f"{one[0]}_{other[0]}", f"{other[0]} {one[0]}", f"a-{other[0]}.b.{one[0]}"):
+        assert kind_by_id(name) is one[1], name

@@ -119,7 +119,7 @@ async def test_a_broken_rule_costs_its_own_check_alone(judge):
     without = await judge_all(considerations("a", "b", "c"), looking(None, rules=rules))
     assert [one.source for one in without] == [NOT_CHECKED, RULE, NOT_CHECKED]
     assert "a rule's own mistake" in without[0].reason
-    found, _ = await judge(considerations("a", "b", "c"), {"text": "Fine."}, groups=1, rules=rules)
+    found, _ = await judge(considerations("a", "b", "c"), {"text": "Fine."}, together=64, rules=rules)
     assert list(sources(found).values()) == [NOT_CHECKED, RULE, NOT_CHECKED]
 
 
@@ -369,7 +369,7 @@ async def test_a_judge_that_is_a_process_triggers_no_stop_hook_of_the_users(serv
     (config / "settings.json").write_text(json.dumps({"hooks": {"Stop": [hook], "SessionStart": [hook]}}))
     said = {"text": "Hello.", "when": "Say hello."}
     async with served(said, SATISFIED) as (connection, _, gateway):
-        (found,) = await judge_all(considerations("a"), looking(cli(connection).ask, groups=4))
+        (found,) = await judge_all(considerations("a"), looking(cli(connection).ask))
         assert found.source is JUDGE
         assert not touched.exists()
         environment = {**os.environ, **connection.session_environment(CALLER)}

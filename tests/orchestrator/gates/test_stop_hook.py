@@ -6,12 +6,15 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from language.sampled import examples
 from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
 
+from orchestrator.gates.promise_evidence import evidence_now
+from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.stop_gate import probe
 from orchestrator.gates.stop_gate.order import STEPS
@@ -351,6 +354,33 @@ def test_a_claude_code_that_sq_started_is_left_alone(project, lines):
 def test_a_session_without_anything_to_look_at_leaves_no_trace(project, lines):
     assert run_hook(stop(project, open_todo(lines, "completed"))) == {}
     assert not (project / ".claude").exists()
+
+
+def test_ended_promises_and_those_of_others_cost_a_session_no_close_look(project, lines):
+    store = PromiseStore.of_project(project)
+    (project / "guide.md").write_text("x")
+    for owner in (CLAUDE, CLAUDE, "another"):
+        guide = PromiseCriterion(text="a guide", kind=CriterionCheck.FILE, target="guide.md")
+        promise = store.add(Promise.new(text="A guide", criteria=[guide], owner=owner, base=""))
+        if owner == CLAUDE:
+            found = anyio.run(evidence_now, project, promise, [1])
+            store.change(promise.id, lambda one, found=found: one.with_evidence(found).closed())
+    told = stop(project, lines)
+    assert run_hook(told) == {}
+    assert not (project / STATES).exists()
+    file = store.folder / f"{promise.id}.json"
+    file.write_text(file.read_text().replace('"another"', f'"{CLAUDE}"'))
+    assert "A guide" in run_hook(told)["reason"]
+
+
+def test_without_a_key_a_system_3_session_costs_what_others_do_and_is_told_that_nobody_judged(project, lines):
+    skipped = {"systemMessage": "the System 3 judge was skipped: ANTHROPIC_API_KEY is not set"}
+    told = stop(project, lines, session_id="system3-1")
+    for key in ({}, {"ANTHROPIC_API_KEY": ""}):
+        assert run_hook(told, **key) == skipped
+        assert not (project / STATES).exists()
+    assert run_hook(stop(project, lines), CLAUDE_SESSION_ID="system3-2") == skipped
+    assert run_hook(stop(project, open_todo(lines), session_id="system3-1"))["decision"] == "block"
 
 
 # --- how often it holds -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from agents.transcript.records import BackgroundEnded
 from orchestrator.gates.power_steering.considerations import Consideration, Severity, load_considerations
 from orchestrator.gates.power_steering.examination import Judge, answer_stop, decide
 from orchestrator.gates.power_steering.examine import examine, waiting_for
-from orchestrator.gates.power_steering.facts import SessionEvidence
+from orchestrator.gates.power_steering.facts import RuleOutcome, SessionEvidence
 from orchestrator.gates.power_steering.judging import told
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
@@ -51,7 +51,7 @@ async def test_one_that_is_not_is_held_with_each_reason_and_a_summary(store):
     assert not answer.allows
     assert "Were the tests run after the last change to code, and did they pass? No: " in answer.message
     assert "1 of 1 todo items are open" in answer.message
-    assert "1 modified file. 50 % of the checks are met by weight: look at the others." in answer.message
+    assert "1 modified file. 13 % of the checks are met by weight: look at the others." in answer.message
     assert len(answer.message) <= 2000
     assert store.load().state.consecutive_blocks == 1
 
@@ -90,9 +90,37 @@ def test_all_that_a_held_session_is_told_has_at_most_2000_characters_and_counts_
 
 
 async def test_one_that_is_held_is_not_praised(store):
-    answer = answer_stop(store, await examined(*DONE, todos(a="pending")), prompt_id="p")
+    asked = [one for one in load_considerations(None).considerations if one.id in RULES]
+    examination = await examine(evidence(*DONE, todos(a="pending")), asked, NOBODY, RULES)
+    answer = answer_stop(store, examination, prompt_id="p")
     assert "% of the checks are met" not in answer.message
     assert "1 modified file. 1 required check is not met." in answer.message
+
+
+@pytest.mark.parametrize("met", [0, 1, 3, 19, 20])
+async def test_the_share_that_is_met_is_one_of_all_checks_and_those_not_made_are_counted(met):
+    """Three checks that are met are no 100 % where seventeen could not be made (seed 001)."""
+    asked = considerations(*(f"check_{number}" for number in range(20)))
+    rules = {one.id: lambda _: RuleOutcome(satisfied=True, reason="seen") for one in asked[:met]}
+    examination = await examine(evidence(*DONE), asked, NOBODY, rules)
+    assert examination.figures.quality_score == (5 * met if met else None)
+    told = {
+        0: "1 modified file, not checked.",
+        1: "1 modified file. 5 % of the checks are met by weight: look at the others. 19 of 20 checks could not be made.",
+        3: "1 modified file. 15 % of the checks are met by weight: look at the others. 17 of 20 checks could not be made.",
+        19: "1 modified file. 95 % of the checks are met by weight. 1 of 20 checks could not be made.",
+        20: "1 modified file. 100 % of the checks are met by weight.",
+    }
+    assert examination.decision.summary == told[met]
+
+
+async def test_a_check_that_does_not_apply_is_no_part_of_the_share():
+    asked = considerations("met", "other", "unmade")
+    rules = {
+        "met": lambda _: RuleOutcome(satisfied=True, reason="seen"),
+        "other": lambda _: RuleOutcome(satisfied=True, applies=False, reason="none"),
+    }
+    assert (await examine(evidence(*DONE), asked, NOBODY, rules)).figures.quality_score == 50
 
 
 async def test_what_the_agent_claimed_is_held_against_it(store):

@@ -19,7 +19,7 @@ from agents.process.sandbox.policy import no_boundary
 from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
-from orchestrator.gates.power_steering.judging import GROUPS
+from orchestrator.gates.power_steering.judging import TOGETHER
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from orchestrator.run.tasks.completion import steering_gate
@@ -60,7 +60,7 @@ def test_every_check_is_judged_with_one_shared_beginning_and_the_claim_stands(re
     found = results(done)
     assert {one.id for one in load_considerations(None).considerations if not one.in_runs}.isdisjoint(found)
     assert len(found) > 10
-    assert len(judge_calls(done)) == GROUPS
+    assert len(judge_calls(done)) == -(-len(found) // TOGETHER)
     assert {one.source for one in found.values()} == {Source.JUDGE}
     assert all(one.cost_usd > 0 for one in found.values())
     assert done.view.tasks["notes"].merged_commit
@@ -325,6 +325,7 @@ async def test_with_a_login_few_processes_judge_it_all_and_after_a_crash_none_is
         if one.is_for(SessionType.DEVELOPMENT) and one.in_runs
     ]
     given = [{"id": id_, "verdict": "satisfied", "reason": "Seen.", "quote": ""} for id_ in asked]
+    calls = -(-len(asked) // TOGETHER)
     usage: Any = {"input_tokens": 1000, "output_tokens": 10}
     callers: Any = {"judge/*": [{"structured": {"judgements": given}}]}
     each = usual_settings("medium").models[Role.JUDGE].cost(Usage(**usage))
@@ -333,7 +334,7 @@ async def test_with_a_login_few_processes_judge_it_all_and_after_a_crash_none_is
     scenario = Scenario(scenario=1, usage=usage, callers=callers)
     with anyio.fail_after(90):
         async with serve_scenario(scenario, run_id="r", ledger=ledger) as gateway:
-            for name, requests in (("first", GROUPS), ("again", GROUPS + 1)):
+            for name, requests in (("first", calls), ("again", calls + 1)):
                 folder = tmp_path / name
                 folder.mkdir()
                 with Journal(folder) as journal:
@@ -350,4 +351,4 @@ async def test_with_a_login_few_processes_judge_it_all_and_after_a_crash_none_is
                 (decided,) = [event for event in events if isinstance(event, e.ChecksDecided)]
                 assert [one.consideration_id for one in decided.results] == asked
                 assert {one.source for one in decided.results} == {Source.JUDGE}
-                assert sum(one.cost_usd for one in decided.results) == pytest.approx(GROUPS * each)
+                assert sum(one.cost_usd for one in decided.results) == pytest.approx(calls * each)

@@ -14,12 +14,12 @@ from agents.ask.port import Ask, Reply
 from agents.caller import Caller
 from agents.transcript.records import Transcript
 from agents.transcript.render import rendered
-from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
+from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.stop import ALLOWED, JUDGE_S, StepResult, Stop
 from state.records.calls import CallEnd
 from state.roles import Role
 from state.settings.records import Model
 
-DEADLINE_S = 8.0  # the transcript included
 TURNS = 5  # the newest ones of the conversation
 MODEL = "claude-haiku-4-5-20251001"  # SQ_PS_JUDGE_MODEL names another one, by its full id
 _LONGEST = 60_000  # characters of the conversation, whose end is whole
@@ -46,7 +46,7 @@ def check(stop: Stop) -> StepResult:
     began = monotonic()
     key = stop.environ.get("ANTHROPIC_API_KEY", "")
     if not key:
-        return _skipped("ANTHROPIC_API_KEY is not set")
+        return StepResult(note=probe.NO_KEY)
     recent = stop.session.recent
     if recent is None or not recent.turns:
         return _skipped("there is no transcript to read")
@@ -58,7 +58,7 @@ def check(stop: Stop) -> StepResult:
         system=prompts.plain("stop_judge"),
         prompt=f"The newest turns of the session, oldest first:\n\n{_conversation(stop, recent)}",
         schema=_SCHEMA,
-        deadline_s=max(0.0, DEADLINE_S - (monotonic() - began)),
+        deadline_s=max(0.0, JUDGE_S - (monotonic() - began)),
     )
     access = ApiAccess(key=key, base_url=stop.environ.get("ANTHROPIC_BASE_URL") or None)
     return _answer(ask_now(ask, access))
