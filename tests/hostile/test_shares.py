@@ -14,7 +14,7 @@ from language.tables import table
 from agents.process.containment import Containment, contained, detect_containment
 from agents.process.sandbox.bubblewrap import PROGRAM, bubblewrapped
 from agents.process.sandbox.choice import Choice, SandboxLevel
-from agents.process.sandbox.control_groups import control_groups
+from agents.process.sandbox.control_groups import control_groups, not_limited
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from state.settings.records import SandboxLimits
@@ -127,9 +127,11 @@ def test_each_sandbox_has_control_groups_of_its_own_that_go_with_it(
         assert [one for folder in groups.folders for one in folder.iterdir() if one.is_dir()] == []
 
 
-def test_memory_is_bounded_without_a_setting() -> None:
+def test_memory_is_bounded_without_a_setting_or_the_first_lines_say_that_it_is_not() -> None:
     with control_groups(f"memory-{os.getpid()}", SandboxLimits()) as groups:
         if "memory" not in groups.limits:
-            pytest.skip("no control group for memory can be made here")
+            assert "nothing limits its memory" in not_limited(SandboxLimits())[0]
+            return
+        assert not_limited(SandboxLimits()) == []
         machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         assert 0 < groups.memory_each < machine / 2

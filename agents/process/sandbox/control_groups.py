@@ -111,6 +111,13 @@ def _remove(folder: Path) -> None:
             os.rmdir(one)  # noqa: PTH106  a group's files cannot be removed, and go with it
 
 
+def not_limited(limits: SandboxLimits) -> list[str]:
+    """Return a line for people if nothing limits the memory of sandboxes here."""
+    with control_groups(f"probe-{os.getpid()}", limits) as groups:
+        held = "memory" in groups.limits
+    return [] if held else ["sandbox: nothing limits its memory, because no control group can be made here"]
+
+
 def limits_that_hold(containment: Containment) -> str:
     """Return one sentence for people about the limits on processes, memory, files and output."""
     if containment is Containment.NAMESPACES and has_own_pid_limit():
