@@ -10,7 +10,8 @@ finds the API key (`key_hits`) are among them, and so are hosts beside the open 
 counted by what they did: `outside_got`, `hangs`, `errors_inside_sq`, `left_behind`. `second_set_up_share` is
 the time of a second worktree's set-up beside the first one's, the larger of uv and npm. Costs are ratios of
 the same session in `whole` and with `off`, in turn: the time from the start of a session to its first
-request, and the time of one Bash call. Other figures are those of `benchmarks.gateway`,
+request, and the time of one Bash call. `runs_later_rows` are those of the list of files that programs start
+or obey for their name alone, of `runs_later_tools`. Other figures are those of `benchmarks.gateway`,
 `benchmarks.gateway_fuzz` and `benchmarks.secrets`. The last line is JSON. Without bubblewrap or socat it says
 so and fails.
 """
@@ -41,6 +42,7 @@ from agents.session.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
 from benchmarks.figures import ROOT, figures_of
 from benchmarks.rehearsed import calls, clocked_gateway, commit, exchanged, git, reports, scenario_of, working
+from orchestrator.project.runs_later import later_files
 from state.settings.records import Sandbox
 
 PAIRS = 7
@@ -152,6 +154,12 @@ def attacks() -> dict[str, Any]:
     }
 
 
+def runs_later_figures() -> dict[str, int]:
+    """Return how long the list of files that run later is."""
+    rows = [row.file for row in later_files()]
+    return {"runs_later_rows": len(rows), "runs_later_tools": len({row.tool for row in rows})}
+
+
 def main() -> None:
     """Print the figures, and as the last line all of them as JSON."""
     if why := why_not_whole(detect_containment(), os.environ):
@@ -171,7 +179,8 @@ def main() -> None:
     figures["honest_dependency_added"] = passes(ADDED)
     reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
     reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
-    goals = {ACTS: 60, "gateway_fuzz": 10_000}
+    figures |= runs_later_figures()
+    goals = {ACTS: 60, "gateway_fuzz": 10_000, "runs_later_rows": 120, "runs_later_tools": 25}
     for module in ("gateway", "secrets", "gateway_fuzz"):
         found, well = figures_of(module)
         figures |= found

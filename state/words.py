@@ -155,7 +155,7 @@ def nothing_compared_words(tests: Sequence[str]) -> str:
 
 def later_words(paths: Sequence[str]) -> str:
     """Return that files run later, for the agent or the person that has to act."""
-    what = "programs start these files by their name alone, or the link leads out of the repository"
+    what = "programs start or obey these files for their name alone, or the link leads out of the repository"
     return f"{what}, and the spec names none of them: {listed(paths)}"
 
 

@@ -48,6 +48,7 @@ def test_the_wheel_holds_the_four_packages_with_their_data_and_nothing_else(whee
         "state/settings/effort.yaml",
         "state/settings/models.yaml",
         "agents/session/policy.yaml",
+        "orchestrator/project/runs_later.yaml",
         "prompts/stop_judge.md",
         "orchestrator/gates/power_steering/considerations.yaml",
         "orchestrator/gates/stop_gate/plugin/.claude-plugin/plugin.json",

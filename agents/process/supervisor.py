@@ -25,8 +25,10 @@ Outside Linux there is neither: COMMAND leads a process group and the group is k
 left the group (setsid) survives.
 
 LIMIT is `processes=N` (with namespaces and Linux 6.14 the namespace's own limit, which holds for root too,
-else RLIMIT_NPROC), `file=BYTES` (RLIMIT_FSIZE), or `cgroup=FOLDER` (the command and its descendants join that
-control group).
+else RLIMIT_NPROC), `file=BYTES` (RLIMIT_FSIZE), `memory=BYTES`, or `cgroup=FOLDER` (the command and its
+descendants join a new group in that control group, with these limits of processes and memory, until the end).
+With any LIMIT the command gets a user namespace of its own, in which it has a small part of the objects that
+the kernel counts for each user (`SHARE`).
 
 A signal is forwarded through bubblewrap, which passes none on: the process inside gets it.
 
@@ -36,7 +38,7 @@ error. With `tell-end` the last line of standard error reports the end of the tr
 """
 
 # Importing pathlib or contextlib would cost a good part of the start.
-# ruff: noqa: PTH123, PTH208, SIM105
+# ruff: noqa: PTH102, PTH106, PTH110, PTH123, PTH208, SIM105
 
 from __future__ import annotations
 
@@ -71,7 +73,16 @@ LINUX = sys.platform == "linux"
 SANDBOX = b"bwrap"  # as /proc names it
 RESERVED_PIDS = 301  # the kernel gives no smaller numbers to the second round of processes
 OWN_PID_LIMIT = (6, 14)  # from this Linux on, the greatest process id belongs to the PID namespace
-LIMITS = ("processes=", "file=", "cgroup=")
+LIMITS = ("processes=", "file=", "memory=", "cgroup=")
+# The most of what the kernel counts for each user, who usually has 128 groups and 65,536 or more of the rest.
+SHARE = {
+    "max_inotify_instances": 16,
+    "max_inotify_watches": 16_384,
+    "max_fanotify_groups": 16,
+    "max_fanotify_marks": 16_384,
+}
+OF_USER = ("RLIMIT_SIGPENDING", "RLIMIT_MSGQUEUE")
+PART = 8  # of these limits
 
 
 class RefusedError(Exception):
@@ -134,8 +145,12 @@ def main(arguments: list[str]) -> NoReturn:
             EXIT_REFUSED,
         )
     try:
-        _limit(limits, namespaces=way == "namespaces")
-        code = _contain(int(parent), way == "namespaces", command, report_fd, _most(limits, "processes="))
+        groups = _limit(limits, namespaces=way == "namespaces")
+        most = _most(limits, "processes=")
+        try:
+            code = _contain(int(parent), way == "namespaces", command, report_fd, most, groups, bool(limits))
+        finally:
+            _remove(groups)
     except (RefusedError, OSError) as error:
         _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
     if end_fd is not None:
@@ -143,10 +158,19 @@ def main(arguments: list[str]) -> NoReturn:
     os._exit(code)
 
 
-def _limit(limits: list[str], *, namespaces: bool) -> None:
-    """Limit this program and all that it starts. Counts of processes are those of `_be_init` where it can."""
+def _limit(limits: list[str], *, namespaces: bool) -> list[str]:
+    """Limit this program and all that it starts, and return the new control groups for the command.
+
+    Counts of processes are those of `_be_init` where it can.
+    """
     import resource
 
+    groups = []
+    for name in OF_USER if LINUX and limits else ():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        if hard != resource.RLIM_INFINITY:
+            resource.setrlimit(kind, (hard // PART, hard // PART))
     for one in limits:
         name, _, value = one.partition("=")
         if name == "file":
@@ -154,7 +178,31 @@ def _limit(limits: list[str], *, namespaces: bool) -> None:
         elif name == "processes" and not (namespaces and has_own_pid_limit()):
             resource.setrlimit(resource.RLIMIT_NPROC, (int(value), int(value)))
         elif name == "cgroup":
-            _write(f"{value}/cgroup.procs", str(os.getpid()))
+            groups.append(_group(value, _most(limits, "processes="), _most(limits, "memory=")))
+    return groups
+
+
+def _group(parent: str, processes: int | None, memory: int | None) -> str:
+    """Make a control group of this sandbox's own, and return its folder, or `parent` if it cannot be made."""
+    folder = f"{parent}/{os.getpid()}"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        return parent
+    files = {"pids.max": processes, "memory.max": memory, "memory.limit_in_bytes": memory}
+    for file, most in files.items():
+        if most and os.path.exists(f"{folder}/{file}"):
+            _write(f"{folder}/{file}", str(most))
+    return folder
+
+
+def _remove(groups: list[str]) -> None:
+    for folder in groups:
+        try:
+            if folder.endswith(f"/{os.getpid()}"):  # and not the run's
+                os.rmdir(folder)
+        except OSError:
+            pass
 
 
 def _most(limits: list[str], name: str) -> int | None:
@@ -168,7 +216,13 @@ def has_own_pid_limit() -> bool:
 
 
 def _contain(
-    parent: int, namespaces: bool, command: list[str], report_fd: int | None, processes: int | None
+    parent: int,
+    namespaces: bool,
+    command: list[str],
+    report_fd: int | None,
+    processes: int | None,
+    groups: list[str],
+    limited: bool,
 ) -> int:
     if os.getpgrp() != os.getpid():  # a group's leader already has a group of its own and may not setsid
         os.setsid()
@@ -184,9 +238,14 @@ def _contain(
     child = os.fork()
     if child == 0:
         lifeline.die_with_parent()
+        try:
+            for folder in groups:
+                _write(f"{folder}/cgroup.procs", "0")
+        except OSError as error:
+            _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
         if namespaces:
-            _be_init(command, report_fd, outer_pid, processes)
-        _become(command, report_fd)
+            _be_init(command, report_fd, outer_pid, processes, limited)
+        _become(command, report_fd, limited)
     try:
         _let_go_of_streams()
         return _supervise(parent, parent_fd, mailbox, child)
@@ -322,11 +381,24 @@ def _kill(pid: int) -> None:
         pass
 
 
-def _become(command: list[str], report_fd: int | None) -> NoReturn:
+def _share() -> None:
+    """Enter a user namespace that has its share of the user's objects. Where it cannot, doctor says so."""
+    try:
+        _enter_user_namespace(CLONE_NEWUSER)
+        for name, most in SHARE.items():
+            if os.path.exists(f"/proc/sys/user/{name}"):
+                _write(f"/proc/sys/user/{name}", str(most))
+    except OSError:
+        pass
+
+
+def _become(command: list[str], report_fd: int | None, limited: bool) -> NoReturn:
     """Turn into the command. Exec resets handled signals to their default action, but not ignored ones."""
     for number in IGNORED_BY_PYTHON:
         signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)
+    if limited and LINUX:
+        _share()
     try:
         os.execvp(command[0], command)  # noqa: S606  replaces this process on purpose
     except FileNotFoundError as error:
@@ -361,18 +433,25 @@ def _let_go_of_streams() -> None:
 
 def _enter_namespaces() -> None:
     """Make the next child the init of a PID namespace."""
-    user, group = os.geteuid(), os.getegid()
-    if user == 0:
+    if os.geteuid() == 0:
         _libc("unshare", CLONE_NEWPID)
-        return
-    _libc("unshare", CLONE_NEWUSER | CLONE_NEWPID)
+    else:
+        _enter_user_namespace(CLONE_NEWUSER | CLONE_NEWPID)
+
+
+def _enter_user_namespace(which: int) -> None:
+    """Enter namespaces, of which the user's maps the user to itself."""
+    user, group = os.geteuid(), os.getegid()
+    _libc("unshare", which)
     # "deny" is the kernel's condition for mapping a group without privileges.
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
 
 
-def _be_init(command: list[str], report_fd: int | None, outer_pid: int, processes: int | None) -> NoReturn:
+def _be_init(
+    command: list[str], report_fd: int | None, outer_pid: int, processes: int | None, limited: bool
+) -> NoReturn:
     """Be process 1 of the namespace: mount its /proc, start the command, collect orphans, pass signals on.
 
     The command gets the process id that the supervising process has outside. Claude Code names sockets and
@@ -392,7 +471,7 @@ def _be_init(command: list[str], report_fd: int | None, outer_pid: int, processe
         pass  # a kernel without checkpoint and restore: the command is process 2
     child = os.fork()
     if child == 0:
-        _become(command, report_fd)
+        _become(command, report_fd, limited)
     if processes and has_own_pid_limit():
         try:
             _write("/proc/sys/kernel/pid_max", str(RESERVED_PIDS + processes))

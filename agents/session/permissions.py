@@ -104,16 +104,6 @@ def protected_path(relative: str, more: Sequence[str] = ()) -> str | None:
     return next((one for one in patterns if fnmatch.fnmatchcase(relative.lower(), one.lower())), None)
 
 
-def later_terms(relative: str) -> Sequence[str] | None:
-    """Return the terms for a file that programs start by its name alone, or None if it is no such file."""
-    path = f"/{relative.lower()}"
-    for row in _rules()["runs_later"]:
-        if any(fnmatch.fnmatchcase(path, f"*/{pattern}") for pattern in row["paths"]):
-            terms: Sequence[str] = row["terms"]
-            return terms
-    return None
-
-
 def rule_names() -> tuple[str, ...]:
     """Return the names of the rules for commands, which a user's configuration may allow."""
     return tuple(str(rule["name"]) for rule in _rules()["bash"])

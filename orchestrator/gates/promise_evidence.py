@@ -34,7 +34,8 @@ from orchestrator.gates.promises import (
     is_plain_path,
     now_text,
 )
-from orchestrator.git.command import git, git_path
+from orchestrator.git.command import add_all, git, git_path
+from orchestrator.git.held import held_git
 from orchestrator.git.repository import Repository, ignore_locally
 from state.errors import GitError, UsageError
 from state.redaction.redactor import redactor
@@ -51,7 +52,8 @@ async def promise_base(home: Path) -> str:
     if not has_git(home):
         return ""
     try:
-        return await git(home, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        with held_git(home):
+            return await git(home, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     except GitError:
         return ""
 
@@ -61,7 +63,8 @@ async def keep_out_of_git(home: Path, folder: Path) -> None:
     with suppress(OSError, GitError, ValueError):
         if has_git(home):
             top = Path(os.path.realpath(home))
-            await ignore_locally(Repository(root=top, head=None, branch=None), folder)
+            with held_git(top):
+                await ignore_locally(Repository(root=top, head=None, branch=None), folder)
 
 
 def refuse_uncheckable(home: Path, criteria: Sequence[PromiseCriterion]) -> None:
@@ -156,7 +159,8 @@ async def _has_commit(home: Path, promise: Promise, words: str) -> bool:
         return False
     span = f"{promise.base}..HEAD" if promise.base else "HEAD"
     since = datetime.fromisoformat(promise.created_at).timestamp()
-    log = await git(home, "log", "-z", "--format=%ct %B", "--end-of-options", span)
+    with held_git(home):
+        log = await git(home, "log", "-z", "--format=%ct %B", "--end-of-options", span)
     for entry in log.split("\0"):
         made, _, message = entry.partition(" ")
         if made.isdecimal() and int(made) >= since and words.casefold() in message.casefold():
@@ -220,7 +224,8 @@ def has_git(home: Path) -> bool:
 
 
 async def _git_tree(home: Path) -> str:
-    with tempfile.TemporaryDirectory(prefix="sq-tree-") as made:
+    ignored = await _ignored(home)  # by the user's own settings
+    with tempfile.TemporaryDirectory(prefix="sq-tree-") as made, held_git(home):
         folder = Path(made)
         objects = folder / "objects"
         objects.mkdir()
@@ -232,24 +237,24 @@ async def _git_tree(home: Path) -> str:
             "GIT_OBJECT_DIRECTORY": str(objects),
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(own_objects),
         }
-        (folder / "ignored").write_bytes(await _ignored(home))
+        (folder / "ignored").write_bytes(ignored)
         settings = [
             f"core.excludesFile={folder / 'ignored'}",
             "core.looseCompression=0",
             "core.splitIndex=false",
         ]
         without = [f":(exclude,top,glob)**/{path}/**" for path in _OWN_STATE]
-        await git(home, "add", "--all", "--", ":/", *without, settings=settings, environment=environment)
+        await add_all(home, "--", ":/", *without, settings=settings, environment=environment)
         tracked = [f":(top,glob)**/{path}/**" for path in _OWN_STATE]
         remove = ("rm", "-r", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *tracked)
         await git(home, *remove, environment=environment)
-        return await git(home, "write-tree", environment=environment)
+        return await git(home, "write-tree", "--missing-ok", environment=environment)
 
 
 async def _ignored(home: Path) -> bytes:
     """The user's own ignore patterns, and those of files that tools leave behind."""
     try:
-        own = Path(await git(home, "config", "--type=path", "--get", "core.excludesFile"))
+        own = Path(await git(home, "config", "--global", "--type=path", "--get", "core.excludesFile"))
     except GitError:  # not set
         config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  raises for no home
         own = Path(config) / "git" / "ignore"

@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from orchestrator.git.door import door_now
+from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from orchestrator.git.processes import run_to_end
 from state.errors import GitError
@@ -80,6 +81,7 @@ def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | No
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C.UTF-8",
+        **(held_now() if folder and not trusted else {}),
         **(extra or {}),
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git, git_path, git_succeeds
+from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError, UsageError
 
@@ -102,7 +103,7 @@ async def uncommitted(repository: Repository, *, not_dirt: list[Path], untracked
     `untracked`: whether files that git does not track count.
     """
     # Once agents have worked, the settings of a submodule may be theirs, and git runs in each by those.
-    inner = ["--ignore-submodules=dirty"] if trusted_now() else []
+    inner = ["--ignore-submodules=dirty"] if trusted_now() or held_now() else []
     files = f"--untracked-files={'all' if untracked else 'no'}"
     status = await git(repository.root, "status", "--porcelain", "-z", files, *inner)
     entries = iter(status.split("\0"))

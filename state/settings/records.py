@@ -269,7 +269,9 @@ class SandboxLimits:
     """
 
     processes: Annotated[int | None, SetBy("processes and threads in one sandbox")] = 8_192
-    memory_mb: Annotated[int | None, SetBy("MiB of memory of everything in the run's sandboxes")] = None
+    memory_mb: Annotated[
+        int | None, SetBy("MiB of memory of everything in the run's sandboxes, else half of the machine's")
+    ] = None
     file_mb: Annotated[int | None, SetBy("MiB of one file written in a sandbox")] = 20_480
     total_mb: Annotated[int | None, SetBy("MiB that one session or command writes in its sandbox")] = 20_480
     files: Annotated[int | None, SetBy("files that one session or command makes in its sandbox")] = 2_000_000

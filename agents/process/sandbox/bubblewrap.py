@@ -20,7 +20,10 @@ _ALWAYS = (
 )
 _FILTERED = ("/bin/sh", "-c", 'filter=$1; shift; exec "$@" 9<"$filter"', "sq")
 _MOST_IN_MEMORY = str(512 * 2**20)  # bytes of an empty folder, which lies in memory
-_KERNEL = ("--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
+_KERNEL = (
+    *("--dev", "/dev", "--size", _MOST_IN_MEMORY, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),  # noqa: S108
+    *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
+)
 # All relays are started, then each is waited for, so that the first request cannot come before. Nothing
 # connects for that, because a service may count it as an error. Without `nodelay` answers end 40 ms later.
 _RELAY = r"""

@@ -2,7 +2,8 @@
 
 With version 1 a controller has a tree of its own, and a group is made below sq's. With version 2 a group that
 holds processes cannot have children with controllers, so a sibling of sq's group is made: in a session of
-systemd the user may write there.
+systemd the user may write there. Each sandbox has a group in it (`agents/process/supervisor.py`), so that
+what one uses up is no other's.
 """
 
 import os
@@ -17,22 +18,28 @@ from state.settings.records import SandboxLimits
 
 _ROOT = Path("/sys/fs/cgroup")
 _MB = 1024 * 1024
+_SHARE = 0.75  # of the run's memory, for one sandbox
+_SANDBOXES = 8  # whose processes a run may have at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlGroups:
-    """The groups that a run's commands join. `limits` names what they limit: "memory", "processes"."""
+    """The groups that a run's sandboxes share. `limits` names what they limit: "memory", "processes".
+
+    `memory_each` is the most of one sandbox in bytes, 0 without a limit.
+    """
 
     folders: tuple[Path, ...] = ()
     limits: frozenset[str] = frozenset()
+    memory_each: int = 0
 
 
 @contextmanager
 def control_groups(name: str, limits: SandboxLimits, *, root: Path = _ROOT) -> Iterator[ControlGroups]:
     """Make the groups of a run, and remove them at the end. Yields none where they cannot be made."""
     wanted = {
-        "memory": limits.memory_mb and limits.memory_mb * _MB,
-        "pids": limits.processes,
+        "memory": memory_of_run(limits),
+        "pids": limits.processes and limits.processes * _SANDBOXES,
     }
     with ExitStack() as stack:
         folders: dict[Path, None] = {}
@@ -43,7 +50,17 @@ def control_groups(name: str, limits: SandboxLimits, *, root: Path = _ROOT) -> I
                 held.add("processes" if controller == "pids" else controller)
         for folder in folders:
             stack.callback(_remove, folder)
-        yield ControlGroups(folders=tuple(folders), limits=frozenset(held))
+        each = int(memory_of_run(limits) * _SHARE)
+        yield ControlGroups(
+            folders=tuple(folders), limits=frozenset(held), memory_each=each if "memory" in held else 0
+        )
+
+
+def memory_of_run(limits: SandboxLimits) -> int:
+    """Return the most bytes of memory of a run's sandboxes: half of the machine's unless the setting says."""
+    if limits.memory_mb:
+        return limits.memory_mb * _MB
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 def _made(name: str, controller: str, most: int, root: Path) -> Path | None:
@@ -53,6 +70,8 @@ def _made(name: str, controller: str, most: int, root: Path) -> Path | None:
         try:
             folder.mkdir(exist_ok=True)
             (folder / file).write_text(str(most))
+            with suppress(OSError):  # version 2: for the groups of sandboxes
+                (folder / "cgroup.subtree_control").write_text(f"+{controller}")
         except OSError:
             with suppress(OSError):
                 folder.rmdir()
@@ -87,8 +106,16 @@ def _own_groups() -> Iterator[tuple[list[str], str]]:
 
 def _remove(folder: Path) -> None:
     """Remove a group. Processes that ended a moment ago may still count."""
-    with suppress(OSError):
-        os.rmdir(folder)  # noqa: PTH106  a group's files cannot be removed, and go with it
+    for one in (*(each for each in folder.glob("*") if each.is_dir()), folder):
+        with suppress(OSError):
+            os.rmdir(one)  # noqa: PTH106  a group's files cannot be removed, and go with it
+
+
+def not_limited(limits: SandboxLimits) -> list[str]:
+    """Return a line for people if nothing limits the memory of sandboxes here."""
+    with control_groups(f"probe-{os.getpid()}", limits) as groups:
+        held = "memory" in groups.limits
+    return [] if held else ["sandbox: nothing limits its memory, because no control group can be made here"]
 
 
 def limits_that_hold(containment: Containment) -> str:

@@ -48,7 +48,8 @@ class SandboxPlan:
     `sockets` are reached by a port of its loopback each. `dropped` are environment variables that are unset,
     `variables` those that are set. `own_processes`: processes outside are hidden by a
     namespace that the sandbox makes itself, which is not needed if the process tree already has one.
-    `warn` hears of a ceiling that is near. `control_groups` are folders of the groups that it joins,
+    `warn` hears of a ceiling that is near. `control_groups` are folders of the run's groups, in which it has
+    its own, with `memory` bytes of theirs (0: no limit),
     `program` is bubblewrap's path, and `filter` the file of its `system_calls`.
     """
 
@@ -62,6 +63,7 @@ class SandboxPlan:
     ceilings: SandboxLimits = field(default_factory=SandboxLimits)
     warn: Callable[[str], None] = field(default=lambda _near: None, compare=False)
     control_groups: tuple[Path, ...] = ()
+    memory: int = 0
     program: str = "bwrap"
     filter: Path
 
@@ -71,7 +73,8 @@ class SandboxPlan:
         most = self.ceilings
         processes = [f"processes={most.processes}"] if most.processes else []
         file = [f"file={most.file_mb * _MB}"] if most.file_mb else []
-        return [*processes, *file, *(f"cgroup={folder}" for folder in self.control_groups)]
+        memory = [f"memory={self.memory}"] if self.memory else []
+        return [*processes, *file, *memory, *(f"cgroup={folder}" for folder in self.control_groups)]
 
     @property
     def written(self) -> list[Path]:

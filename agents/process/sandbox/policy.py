@@ -15,6 +15,7 @@ from agents.process.sandbox.system_calls import filter_program
 from agents.process.sandbox.toolchains import (
     caches,
     own_caches,
+    own_locks,
     registry_credentials,
     system_mounts,
     toolchain_mounts,
@@ -101,14 +102,15 @@ class SandboxPolicy:
         mounts = (
             *system_mounts(stand_in),
             *_homes(self.home, needs.scratch),
-            *(writing if needs.with_credentials else reading)(caches(self.home, self.environ)),
-            *own_caches(self.home, self._store, writes=needs.with_credentials),
+            *(filled := self._caches(needs)),
+            *own_locks(filled, needs.scratch),
             *self._toolchains(needs),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
             *reading((*self.shared, *needs.readable, *(outside.readable if online else ()))),
             *writing(needs.writable),
-            *_git(needs),
+            *(git := [*_git(needs)]),
+            *own_locks(git, needs.scratch),
             *(Mount(target=folder, access=Access.EMPTY) for folder in needs.hidden if _shown(folder, needs)),
         )
         plan = SandboxPlan(
@@ -121,10 +123,16 @@ class SandboxPolicy:
             ceilings=self.ceilings,
             warn=self.warn,
             control_groups=self.groups.folders,
+            memory=self.groups.memory_each,
             program=self.choice.program,
             filter=needs.scratch / _CALLS,
         )
         return _without_lost_variables(plan, self.environ)
+
+    def _caches(self, needs: Needs) -> list[Mount]:
+        fills = needs.with_credentials
+        own = own_caches(self.home, self._store, writes=fills)
+        return [*(writing if fills else reading)(caches(self.home, self.environ)), *own]
 
     @property
     def _store(self) -> Path:

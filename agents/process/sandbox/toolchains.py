@@ -7,10 +7,12 @@ build from the caches, whose paths are below the user's home folder.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -31,6 +33,8 @@ _PROGRAMS = frozenset({"bin", "sbin", "shims", "Scripts"})
 _OF_USER = ".local"  # below home: its other folders are data of other programs
 _USR = ("usr",)  # holds no checkout and no home
 _LINKS_READ = 2_000  # in one folder of PATH
+_LOCK = re.compile(r"(?:^|[._-])lo?ck$|\.lock\b|^gc\.pid$|^\.package-cache", re.IGNORECASE)
+_LOCKS_DEEP, _ENTRIES_READ = 2, 2_000  # folders of a cache, entries of one
 
 
 class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -205,6 +209,33 @@ def own_caches(home: Path, store: Path, *, writes: bool) -> Iterator[Mount]:
             continue
         access = Access.WRITE if writes else Access.READ
         yield from (replace(one, source=source) for one in at_both(home / below, access))
+
+
+def own_locks(folders: Iterable[Mount], scratch: Path) -> Iterator[Mount]:
+    """Yield a copy of each lock file near the top of read-only folders: a lock needs no right to write.
+
+    So a process that holds one holds up nobody outside.
+    """
+    for folder in folders:
+        found = folder.shown
+        for path in _locks_in(found) if folder.access is Access.READ else ():
+            copy = scratch / "locks" / "_".join(path.parts[1:])
+            copy.parent.mkdir(mode=0o700, exist_ok=True)
+            copy.touch(0o600)
+            yield Mount(target=folder.target / path.relative_to(found), access=Access.WRITE, source=copy)
+
+
+def _locks_in(folder: Path, deep: int = _LOCKS_DEEP) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            some = list(islice(entries, _ENTRIES_READ))
+    except OSError:
+        return
+    for one in some:
+        if one.is_file(follow_symlinks=False) and _LOCK.search(one.name):
+            yield Path(one.path)
+        elif deep > 1 and one.is_dir(follow_symlinks=False):
+            yield from _locks_in(Path(one.path), deep - 1)
 
 
 def registry_credentials(home: Path) -> Iterator[Path]:

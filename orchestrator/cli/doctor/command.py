@@ -28,6 +28,7 @@ from orchestrator.cli.doctor.settings import (
 )
 from orchestrator.git.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds, git_version
+from orchestrator.git.held import held_git
 from orchestrator.git.repository import Repository, find_repository, uncommitted
 from orchestrator.views.screen import say, say_json
 from state.errors import GitError, UsageError
@@ -56,7 +57,8 @@ def command(as_json: bool, state_dir: Path | None) -> int:
 def _checks(state: Path) -> Iterator[DoctorCheck]:
     yield from checks_of_machine(os.environ)
     if git_version():
-        yield from anyio.run(checks_of_repository, state)
+        with held_git(Path.cwd()):
+            yield from anyio.run(checks_of_repository, state)
     yield from checks_of_settings(os.environ, options.repository_here())
     yield from checks_of_outward(os.environ, options.repository_here())
     yield from checks_of_hook(os.environ)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agents.gateway.hosts.way_out import proxy_in
 from agents.process.sandbox.choice import Choice
+from agents.process.sandbox.control_groups import not_limited
 from agents.session.sdks import extra_command, this_place
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
@@ -79,9 +80,11 @@ def sandbox_lines(
     is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
     hosts = host_lines(registries, settings.sandbox, choice.held, environ)
     context = [f"agents may read {one}, and change nothing there" for one in settings.context]
+    memory = not_limited(settings.sandbox.limits) if choice.held.commands else []
     return [
         choice.held.line,
         *([] if choice.program else [_NO_DOOR]),
+        *memory,
         *([NETWORK_IS_OPEN] if is_full else []),
         *hosts,
         *context,

@@ -1,7 +1,7 @@
 """Doubts about files of the work: they run later, lead out of the repository, or look at a test runner.
 
-An editor, a shell, git, an agent or a service starts files by their name alone, where somebody takes the work
-(the rows of `runs_later` in `agents/session/policy.yaml`). So each is a doubt, unless the spec names it.
+An editor, a shell, git, an agent or a service starts or obeys files for their name alone, where somebody
+takes the work (`orchestrator/project/runs_later.yaml`). So each is a doubt, unless the spec names it.
 (product.md, section 10)
 
 Product code that newly looks at a test runner, or touches it, may behave otherwise when it is tested. The
@@ -13,39 +13,76 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePosixPath
 
 from agents.concurrency import aside
-from agents.session.permissions import later_terms
 from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at, landing
+from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
 from orchestrator.project.files import belongs_to_tests, is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
+from orchestrator.project.runs_later import known_as, runs_later
 from orchestrator.run.evidence.changes import is_test_data
 from orchestrator.run.evidence.comparison import ResultComparison
 from orchestrator.run.record import Run
 from state.errors import GitError
 
 _MOST_LATER = 1_000
+_LARGEST = 100_000_000  # bytes of a file
 _SENTENCE = re.compile(r"\n|(?<=[.!?;])\s")
 _REFUSES = re.compile(r"\b(?:not?|never|without|leave|leaves|keep|except)\b|n't\b", re.IGNORECASE)
 
 
+async def later_between(run: Run, base: str, tree: str) -> tuple[str, ...]:
+    """As `files_that_run_later`, between two trees."""
+    changed = await changed_paths(run.repository, base, tree)
+    now = await links_in(run.repository, tree)
+    before = await links_in(run.repository, base)
+    every = await files_in(run.repository, tree)
+    looked = [path for path in changed if (row := runs_later(path)) and row.file.holds]
+    olds, news = [await contents_at(run.repository, one, looked, largest=_LARGEST) for one in (base, tree)]
+    added = {
+        path: set(news[path].decode(errors="replace").splitlines())
+        - set(olds.get(path, b"").decode(errors="replace").splitlines())
+        for path in news
+    }
+    found = partial(
+        files_that_run_later, run.started.spec_text, changed, before, now, every=every, added=added
+    )
+    return await aside(found, "the names of the work's files")
+
+
 def files_that_run_later(
-    spec: str, changed: Iterable[str], before: Mapping[str, str], now: Mapping[str, str]
+    spec: str,
+    changed: Collection[str],
+    before: Mapping[str, str],
+    now: Mapping[str, str],
+    *,
+    every: Collection[str] = (),
+    added: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[str, ...]:
     """Return the changed files that run later, and new links that lead out, as `path → target`.
 
-    `before` and `now` are the links of two trees. Those that `spec` names are left out. A git repository
-    whose parts are files of the tree counts by its HEAD: git runs the programs of its settings there.
+    Those that `spec` names are left out. A git repository whose parts are files of the tree counts by its
+    HEAD: git runs the programs of its settings there.
+
+    Args:
+        spec: the user's words.
+        changed: the paths that differ.
+        before: the links of the base.
+        now: the links of the tree.
+        every: all paths of the tree. Only new links give one of them a new name.
+        added: the new lines of the changed files of which only some lines count.
     """
-    changed = list(changed)
     found = [
-        path for path in changed if (terms := later_terms(path)) is not None and not names(spec, path, terms)
+        path if name == path else f"{path} (by a link it is {name})"
+        for name, path in _named(changed, before, now, every).items()
+        if (row := runs_later(name))
+        and not names(spec, name, row.terms)
+        and (not row.file.holds or any(re.search(row.file.holds, one) for one in (added or {}).get(path, ())))
     ]
-    found += _repositories(changed)
+    found += _repositories(changed, every)
     for path in now:
         stood = before.get(path) == now[path] and leads_out(path, before)
         if leads_out(path, now) and not stood and not names(spec, path, ()):
@@ -54,16 +91,32 @@ def files_that_run_later(
     return (*found[:_MOST_LATER], *more)
 
 
-def _repositories(changed: Sequence[str]) -> Iterator[str]:
-    """Yield the HEAD of each folder that git takes for a repository without a worktree."""
-    heads = {path: path[: -len("/head")].lower() for path in changed if path.lower().endswith("/head")}
+def _named(
+    changed: Iterable[str], before: Mapping[str, str], now: Mapping[str, str], every: Iterable[str]
+) -> dict[str, str]:
+    """Return the changed paths, and those of all that links give a new name, by each of their names."""
+    found = {name: path for path in changed for name in known_as(path, now)}
+    for path in every if before != now else ():
+        for name in set(known_as(path, now)) - set(known_as(path, before)):
+            found.setdefault(name, path)
+    return found
+
+
+def _repositories(changed: Collection[str], every: Collection[str]) -> Iterator[str]:
+    """Yield the HEAD of each changed folder that git takes for a repository without a worktree."""
+    paths = dict.fromkeys((*changed, *every))
+    heads = {path: path[: -len("/head")].lower() for path in paths if path.lower().endswith("/head")}
     parts: dict[str, set[str]] = {folder: set() for folder in heads.values()}
-    for path in map(str.lower, changed) if heads else ():
-        for slash in (at for at, one in enumerate(path) if one == "/"):
-            if (found := parts.get(path[:slash])) is not None:
-                found.add(path[slash + 1 :].partition("/")[0])
+    touched = set[str]()
+    for path in paths if heads else ():
+        lower = path.lower()
+        for slash in (at for at, one in enumerate(lower) if one == "/"):
+            if (found := parts.get(lower[:slash])) is not None:
+                found.add(lower[slash + 1 :].partition("/")[0])
+    for path in changed if heads else ():
+        touched.update(path.lower()[:at] for at, one in enumerate(path) if one == "/")
     for path, folder in heads.items():
-        if parts[folder] >= {"objects", "refs"} or "commondir" in parts[folder]:
+        if folder in touched and (parts[folder] >= {"objects", "refs"} or "commondir" in parts[folder]):
             yield path
 
 
@@ -92,7 +145,6 @@ _REPLACES = (
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
 _LEAST_WORD = 6  # characters: a shorter word stands in any text
 _MOST_MARKS = 10
-_LARGEST = 100_000_000  # bytes of a file
 _LONGEST = 80  # characters of code that are named
 
 

@@ -7,7 +7,7 @@ notice a failing test? (product.md, section 12)
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from orchestrator.git.trees import changed_paths, files_in, links_in, pieced_together
+from orchestrator.git.trees import files_in, pieced_together
 from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
 from orchestrator.project.runners.suite import suite_of
@@ -23,7 +23,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
     work_between,
 )
-from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
+from orchestrator.run.evidence.doubts import later_between, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.other_results import new_tests
 from orchestrator.run.evidence.strength import with_weakened
@@ -78,7 +78,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
     stubs = same.stubs if same else await stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
-    later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
+    later = await later_between(run, base, (not task_id and run.view.whole.merged_tree) or tree)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
@@ -99,13 +99,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     )
     run.record(proofs)
     return proofs
-
-
-async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
-    changed = await changed_paths(run.repository, base, tree)
-    now = await links_in(run.repository, tree)
-    before = await links_in(run.repository, base) if now else {}
-    return files_that_run_later(run.started.spec_text, changed, before, now)
 
 
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:

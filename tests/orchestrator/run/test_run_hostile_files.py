@@ -188,6 +188,18 @@ def test_a_file_that_runs_later_is_heard_of_once_shown_to_the_reviewer_first_in_
     assert "sub/.MCP.json" in first.what
 
 
+def test_a_git_attribute_that_gives_files_to_a_program_is_heard_of_and_another_is_not(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    work = [writes(".gitattributes", "*.txt text\n"), writes("notes.txt", "done\n"), completes()]
+    assert rehearse(whole_run(worker=work), verify=("true",)).outcome is Outcome.COMPLETE
+    work = [writes("b/.gitattributes", "*.txt filter=lfs\n"), writes("notes.txt", "new\n"), completes()]
+    callers = whole_run(worker=[*work, completes()], **{"reviewer/notes/*": [passes()]})
+    done = rehearse(callers, verify=("true",), ends=None)
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "b/.gitattributes" in done.of(e.CompletionRefused)[0].feedback
+
+
 def test_a_file_that_runs_later_and_that_the_spec_names_is_complete(
     rehearse: Rehearse, repository: Path
 ) -> None:
@@ -208,7 +220,7 @@ def test_a_filter_of_the_users_runs_in_the_sandbox_and_works(
     shell(repository, "git", "config", "filter.upper.smudge", "cat")
     shell(repository, "git", "config", "filter.upper.required", "true")
     work = [writes(".gitattributes", "*.txt filter=upper\n"), writes("notes.txt", "it's done\n"), completes()]
-    done = rehearse(whole_run(worker=work), verify=("true",))
+    done = rehearse(whole_run(worker=work), spec=f"{SPEC}\nAdd .gitattributes.\n", verify=("true",))
     assert shell(repository, "git", "show", "HEAD:notes.txt") == "IT'S DONE"
     assert "filter.upper.clean, which runs in the sandbox" in done.output
     assert not mark.exists()

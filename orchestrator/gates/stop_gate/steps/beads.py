@@ -15,17 +15,20 @@ def check(stop: Stop) -> StepResult:
     """Hold the session while git sees changes in the tracker's folder. Ignored files do not count."""
     import subprocess
 
-    command = ["git", "-C", str(stop.project), "status", "--porcelain", "--", ".beads"]
-    environ = {**stop.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    from orchestrator.git.held import held_git
+
+    command = ["git", "-C", str(stop.project), "status", "--porcelain", "--ignore-submodules=dirty", "--"]
+    environ = {name: value for name, value in stop.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(
-            command,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_DEADLINE_S,
-            check=False,
-        )
+        with held_git(stop.project) as held:
+            done = subprocess.run(
+                [*command, ".beads"],
+                env={**environ, **held},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_DEADLINE_S,
+                check=False,
+            )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return StepResult(note=f"could not check whether the beads are synced: {error}")
     changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").splitlines() if line.strip()]
