@@ -18,7 +18,6 @@ from orchestrator.git.command import git
 from orchestrator.git.locks import git_dir, in_worktree
 from orchestrator.git.trees import changed_paths
 from state.errors import GitError
-from state.safe_paths import read_inside
 
 _MARKER = 43  # characters of a marker: longer than any line of this form in files
 _OURS, _BASE, _SPLIT, _THEIRS = (sign * _MARKER for sign in (b"<", b"|", b"=", b">"))
@@ -220,11 +219,11 @@ def _names_in(lines: list[bytes]) -> set[bytes]:
 async def marked_files(
     folder: Path, tree: str, *, sides: tuple[str, str], base: str, in_conflict: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the files of a worktree with conflict markers that come from neither side.
+    """Return the files of a tree with conflict markers that come from neither side.
 
     Args:
-        folder: the worktree.
-        tree: its content.
+        folder: the worktree whose content it is.
+        tree: the tree. The worktree itself is not read, because a session may still change it.
         sides: the two commits that are merged.
         base: their merge base.
         in_conflict: paths that git could not merge. In other files a line of `=======` is a heading.
@@ -232,7 +231,7 @@ async def marked_files(
     ours, theirs = [set(await changed_paths(folder, side, tree)) for side in sides]
     marked = []
     for path in sorted(ours & theirs):
-        found = _markers(_text_of(folder, path), dividers=path in in_conflict)
+        found = await _markers_in(folder, tree, path, dividers=path in in_conflict)
         if found and _are_new(found, *[await _markers_in(folder, commit, path) for commit in (*sides, base)]):
             marked.append(path)
     return tuple(marked)
@@ -246,20 +245,12 @@ def _are_new(found: Counter[str], ours: Counter[str], theirs: Counter[str], base
     )
 
 
-def _text_of(folder: Path, path: str) -> str:
+async def _markers_in(folder: Path, tree: str, path: str, *, dividers: bool = True) -> Counter[str]:
     try:
-        content = b"" if (folder / path).is_symlink() else read_inside(folder, path)
-    except OSError:
-        return ""
-    return content.replace(b"\0", b"").decode(errors="replace")  # UTF-16 becomes readable enough
-
-
-async def _markers_in(folder: Path, commit: str, path: str) -> Counter[str]:
-    try:
-        text = await git(folder, "cat-file", "blob", f"{commit}:{path}")
+        text = await git(folder, "cat-file", "blob", f"{tree}:{path}")
     except GitError:  # it is missing, or not a file
         text = ""
-    return _markers(text, dividers=True)
+    return _markers(text.replace("\0", ""), dividers=dividers)  # UTF-16 becomes readable enough
 
 
 def _markers(text: str, *, dividers: bool) -> Counter[str]:

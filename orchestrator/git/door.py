@@ -13,6 +13,7 @@ writes files into the worktree gets one of its own.
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -34,6 +35,8 @@ from agents.process.sandbox.repository import alternate_folders, without_credent
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.processes import run_to_end
 from orchestrator.git.quarantine import take_over
+from state import safe_paths
+from state.secrets import without_secrets
 
 # These look at refs and objects by name, and at sq's own index files, and at nothing in a worktree.
 _BY_NAME = frozenset(
@@ -53,6 +56,7 @@ _DRIVER = "sq-driver"
 _SERVE = (
     'cd "$1" || exit 1; while read -r n; do ( . "./$n.sh" ) <"$n.in" >"$n.out" 2>"$n.err"; echo "$n $?"; done'
 )
+_WORDS_KEPT = 500
 _now: ContextVar["Door | None"] = ContextVar("door", default=None)
 
 
@@ -126,6 +130,23 @@ class Door:
                 done = await self._alone(place, words, variables, stdin, access)
         await to_thread.run_sync(take_over, quarantine, common)
         return done
+
+    async def made_ordinary(self, place: Path) -> list[str]:
+        """Make a place one that git can read and clean, and return the paths that were removed.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        program = Path(safe_paths.__file__)
+        plan = await to_thread.run_sync(
+            lambda: self._plan(place, _Access(worktree=True), reading([program, *self.boundary.programs]))
+        )
+        words = bubblewrapped([sys.executable, "-I", "-S", str(program), str(place)], plan)
+        with frozen(place):
+            done = await run_to_end(words, b"", without_secrets(self.boundary.environ))
+        if done.returncode:
+            raise OSError((done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_KEPT:])
+        return [os.fsdecode(one) for one in done.stdout.split(b"\0") if one]
 
     def index_folder(self, place: Path) -> Path:
         """Return the folder of the index files in which git stages a place's content."""

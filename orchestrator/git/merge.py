@@ -4,13 +4,10 @@ A resolver may edit, stage, commit, abort or reset, so `Merge.look` reads the cu
 is noted beside the worktree's index, to distinguish it from later changes.
 """
 
-import hashlib
 import json
-import os
 import re
 import shlex
 import shutil
-import stat
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -20,9 +17,10 @@ from orchestrator.git.conflicts import marked_files, unite, unmerged_paths
 from orchestrator.git.locks import git_dir, in_worktree
 from orchestrator.git.own_refs import keep, make_commit, numbered_refs
 from orchestrator.git.pinned import command_of
+from orchestrator.git.trees import entries_in
 from orchestrator.git.workspace import head_of, put_on, snapshot_aside, tree_of
 from state.errors import GitError
-from state.safe_paths import parent_inside, read_inside, write_inside
+from state.safe_paths import write_inside
 
 # These options and settings replace the user's own for merges, so that merges are the same everywhere.
 _OPTIONS = (
@@ -92,8 +90,9 @@ class Merge:
             if self._merged_commit() != self.commit:  # else it has conflicts
                 raise
         united = list(await unite(self.folder)) if uniting else []
-        left = {path: _print_of(self.folder, path) for path in await self._unmerged()}
-        replace(self, left=left, united=united, tree=await snapshot_aside(self.folder)).note()
+        tree = await snapshot_aside(self.folder)
+        left = await self._unmerged(tree)
+        replace(self, left=left, united=united, tree=tree).note()
 
     async def look(self) -> MergeFound:
         """Return the current state of the merge. Nothing is staged."""
@@ -115,8 +114,8 @@ class Merge:
         marked = await marked_files(self.folder, tree, sides=sides, base=base, in_conflict=left)
         unmerged = tuple(
             path
-            for path in await self._unmerged()
-            if path in marked or left.get(path, "") in {"", _print_of(self.folder, path)}
+            for path, found in (await self._unmerged(tree)).items()
+            if path in marked or left.get(path, "") in {"", found}
         )
         return MergeFound(
             under_way=True,
@@ -207,13 +206,18 @@ class Merge:
         except OSError:
             return ""
 
-    async def _unmerged(self) -> list[str]:
-        """Return the paths that git's index holds as unresolved, without those that both sides removed."""
-        return [
-            path
-            for path, stages in (await unmerged_paths(self.folder)).items()
-            if set(stages) != {_BASE} or _print_of(self.folder, path) != _NOTHING
-        ]
+    async def _unmerged(self, tree: str) -> dict[str, str]:
+        """Return the paths that git's index holds as unresolved, each with its content in a tree.
+
+        Without those that both sides removed.
+        """
+        unmerged = await unmerged_paths(self.folder)
+        found = await entries_in(self.folder, tree, unmerged)
+        return {
+            path: found.get(path, _NOTHING)
+            for path, stages in unmerged.items()
+            if set(stages) != {_BASE} or path in found
+        }
 
 
 def begun_merge(folder: Path) -> Merge | None:
@@ -235,18 +239,3 @@ def _merges(driver: str) -> bool:
 
 def _note(folder: Path) -> Path:
     return git_dir(folder) / _NOTE
-
-
-def _print_of(folder: Path, path: str) -> str:
-    """Return a short text for the content of a path in a folder, which changes with that content."""
-    try:
-        with parent_inside(folder, path) as (parent, name):
-            found = os.lstat(name, dir_fd=parent)
-            if stat.S_ISLNK(found.st_mode):
-                return f"link {os.readlink(name, dir_fd=parent)}"
-        content = read_inside(folder, path)
-        return f"{found.st_mode & 0o100:o} {hashlib.sha256(content).hexdigest()}"
-    except (FileNotFoundError, NotADirectoryError):
-        return _NOTHING
-    except OSError:  # a pipe, a folder, a file of that size
-        return "no file"

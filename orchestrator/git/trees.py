@@ -106,7 +106,7 @@ def _named(section: str) -> str:
 
 async def pieced_together(repository: Path, tree: str, *, of: str, paths: Collection[str]) -> str:
     """Return the tree `tree` with these paths as in the tree `of`, or missing if they are missing there."""
-    entries = await _entries(repository, of, paths)
+    entries = await entries_in(repository, of, paths)
     lines = [f"{entries.get(path, f'0 {_GONE}')}\t{path}" for path in paths]
     return await _changed(repository, tree, lines)
 
@@ -122,7 +122,7 @@ async def with_files(repository: Path, tree: str, files: Mapping[str, str]) -> s
 
 async def with_contents(repository: Path, tree: str, files: Mapping[str, bytes]) -> str:
     """Return the tree `tree` with the content of these files of it replaced. Each keeps its mode."""
-    entries = await _entries(repository, tree, files)
+    entries = await entries_in(repository, tree, files)
     lines = []
     for path, content in files.items():
         blob = (await git_bytes(repository, "hash-object", "-w", "--stdin", stdin=content)).decode().strip()
@@ -154,7 +154,7 @@ async def contents_at(
 
 async def text_at(repository: Path, tree: str, path: str) -> str:
     """Return the text of a file in a tree, with the end of its last line, or "" if it is missing."""
-    mode, _, name = (await _entries(repository, tree, [path])).get(path, "").partition(" ")
+    mode, _, name = (await entries_in(repository, tree, [path])).get(path, "").partition(" ")
     if not name or mode == _REPOSITORY:
         return ""
     return await git(repository, "cat-file", "blob", name) + "\n"
@@ -162,12 +162,12 @@ async def text_at(repository: Path, tree: str, path: str) -> str:
 
 async def files_in(repository: Path, tree: str) -> list[str]:
     """Return the paths of all files in a tree."""
-    return list(await _entries(repository, tree))
+    return list(await entries_in(repository, tree))
 
 
 async def links_in(repository: Path, tree: str) -> dict[str, str]:
     """Return the symbolic links in a tree, each with its target."""
-    entries = await _entries(repository, tree)
+    entries = await entries_in(repository, tree)
     if not (links := [path for path, facts in entries.items() if facts.startswith(_LINK)]):
         return {}
     targets = await contents_at(repository, tree, links)
@@ -203,7 +203,7 @@ async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str
     return {old: new for _, old, new in zip(parts[::3], parts[1::3], parts[2::3], strict=True)}
 
 
-async def _entries(repository: Path, tree: str, paths: Collection[str] | None = None) -> dict[str, str]:
+async def entries_in(repository: Path, tree: str, paths: Collection[str] | None = None) -> dict[str, str]:
     """Return the mode and the object of each file in a tree, or of each of these paths that is one."""
     found = {}
     listed = await told_by_objects(repository, "ls-tree", "-r", "-z", "--full-tree", tree)

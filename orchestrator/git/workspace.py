@@ -300,8 +300,13 @@ async def _made_ordinary(folder: Path) -> list[str]:
 
     Returns the paths that were removed.
     """
+    door = door_now()
+    place = door.place_of(folder, ("clean",)) if door else None
     try:
-        removed = await to_thread.run_sync(make_ordinary, folder)
+        if door and place == folder:
+            removed = await door.made_ordinary(place)
+        else:
+            removed = await to_thread.run_sync(make_ordinary, folder)
     except OSError as error:
         raise GitError(f"{folder} holds what git cannot read and sq cannot remove: {error}") from error
     if removed:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
+from agents.process.frozen import is_living
 from orchestrator.project.checks import configured_checks
 from orchestrator.project.detection import detect
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
@@ -219,7 +219,8 @@ def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:
     """Return the commands that vouch for a folder, without those that give no result on this machine.
 
     These are the user's, or else those of the baseline, which the repository shows or the analysis named, and
-    those that the folder itself shows. If its `tree` is given, the folder is read once for it.
+    those that the folder itself shows. If its `tree` is given, the folder is read once for it. A folder in
+    which a session works is not read: it shows what it showed before.
     """
     baseline = run.view.baseline.checks
     if run.settings.verify:
@@ -231,16 +232,20 @@ def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:
                 for command, check in baseline.items()
                 if check.run.count.ran or not check.run.nothing_yet
             ),
-            *(_shown_by(folder, tree) if tree else shown_commands(folder)[0]),
+            *_shown_by(folder, tree),
         ]
     )
     return tuple(command for command in found if usable(baseline.get(command)))
 
 
-@lru_cache(maxsize=64)
+_shown: dict[Path, tuple[str, tuple[str, ...]]] = {}  # by folder: the tree that it held, and the commands
+
+
 def _shown_by(folder: Path, tree: str) -> tuple[str, ...]:
-    del tree  # what the folder shows follows from it
-    return tuple(shown_commands(folder)[0])
+    known = _shown.get(folder)
+    if not is_living(folder) and not (tree and known and known[0] == tree):
+        known = _shown[folder] = (tree, tuple(shown_commands(folder)[0]))
+    return known[1] if known else ()
 
 
 def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
