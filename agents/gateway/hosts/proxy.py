@@ -19,6 +19,7 @@ from anyio.abc import ByteStream
 from anyio.streams.tls import TLSStream
 
 from agents.concurrency import task_group
+from agents.gateway.hosts.credentials import Answer, authorization_for
 from agents.gateway.hosts.rules import (
     Address,
     HostRefusedError,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import trustme
 
 log = structlog.get_logger(__name__)
-_FORBIDDEN, _BAD_GATEWAY = 403, 502
+_FORBIDDEN, _BAD_GATEWAY, _GOOD = 403, 502, 2  # the last: hundreds
 _MOST_READ = 1 << 24  # bytes of an answer to sq itself
 _MOST_AT_ONCE = 200  # connections on one socket
 
@@ -81,9 +82,7 @@ class HostsProxy:
         self._hosts.check(b"CONNECT", address)
         given = [(b"host", host.encode()), (b"accept", b"application/json")]
         request = h11.Request(method="GET", target=target, headers=given)
-        headers = headers_for_registry(
-            b"GET", request.target, given, address, self._hosts.registries.get(address, "")
-        )
+        headers = headers_for_registry(b"GET", request.target, given, address, "")
         body, reading = b"", _Reading(self._way_out, address)
         try:
             answer = await reading.ask(request, headers)
@@ -115,16 +114,15 @@ class HostsProxy:
         inside, reading = Wire(stream, h11.SERVER), _Reading(self._way_out, address)
         try:
             while request := await inside.request():
+                given = authorization_for(request.target, self._hosts.registries[address])
                 try:
                     headers = headers_for_registry(
-                        request.method,
-                        request.target,
-                        list(request.headers),
-                        address,
-                        self._hosts.registries[address],
+                        request.method, request.target, list(request.headers), address, given
                     )
                     self._uses.admit(address, request.target, headers)
                     answer = await reading.ask(request, headers)
+                    to_ours = Answer(given) if given else None
+                    answer = to_ours.head(answer) if to_ours else answer
                 except HostRefusedError as refusal:
                     self._uses.refuse(address, str(refusal))
                     await inside.refuse(_FORBIDDEN, f"{address[0]}: {refusal}")
@@ -134,19 +132,27 @@ class HostsProxy:
                     return
                 await inside.receive()  # the end of the request, which has no body
                 self._uses.count(address, len(request.target), requests=1)
-                await self._answer(inside, reading.wire, answer, address)
+                await self._answer(inside, reading.wire, answer, address, to_ours)
                 if not inside.next():
                     return
         finally:
             with anyio.CancelScope(shield=True):
                 await reading.end()
 
-    async def _answer(self, near: Wire, far: Wire, answer: h11.Response, address: Address) -> None:
+    async def _answer(
+        self, near: Wire, far: Wire, answer: h11.Response, address: Address, to_ours: Answer | None
+    ) -> None:
+        """Answer as the registry does. `to_ours`: it answers to credentials of the user's."""
         headers = without_connection(list(answer.headers))
         await near.send(h11.Response(status_code=answer.status_code, headers=headers, reason=answer.reason))
+        is_shown = not to_ours or answer.status_code // 100 == _GOOD
         while isinstance(event := await far.receive(), h11.Data):
             self._uses.count(address, 0, len(event.data))
-            await near.send(h11.Data(data=bytes(event.data)))
+            data = to_ours.part(bytes(event.data)) if to_ours else bytes(event.data)
+            if data and is_shown:
+                await near.send(h11.Data(data=data))
+        if to_ours and is_shown and (rest := to_ours.part(b"", last=True)):
+            await near.send(h11.Data(data=rest))
         await near.send(h11.EndOfMessage())
 
     def _context_for(self, host: str) -> ssl.SSLContext:

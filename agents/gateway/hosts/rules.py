@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agents.gateway.hosts.credentials import Credential
 from state.errors import SqError
 from state.records.commands import HostUse
 
@@ -17,6 +18,7 @@ MOST_TARGET = 2_000  # bytes of a path with its query
 MOST_TARGETS, MOST_REQUESTS = 20_000, 200_000  # of all sandboxes of a run, in one process of sq
 _MOST_HOSTS, _LONGEST_HOST = 200, 100  # that are counted each, and the characters of a name
 _OTHERS = "other hosts"
+_HTTPS = 443
 _PASSED_ON = frozenset({b"accept", b"accept-encoding", b"range"})
 _LONGEST_VALUE = 500  # bytes of such a header
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -31,11 +33,11 @@ class HostRefusedError(SqError):
 class OpenHosts:
     """The hosts that are open to the sandboxes of a run.
 
-    `registries` are only read, with this value of an Authorization header if it is not empty. `named` are
-    those that the user names: everything goes through.
+    `registries` are only read, where these credentials fit with them. `named` are those that the user names:
+    everything goes through.
     """
 
-    registries: Mapping[Address, str] = field(default_factory=dict, repr=False)
+    registries: Mapping[Address, tuple[Credential, ...]] = field(default_factory=dict, repr=False)
     named: frozenset[Address] = frozenset()
 
     def check(self, method: bytes, address: Address) -> None:
@@ -83,6 +85,8 @@ def headers_for_registry(
 ) -> list[Pair]:
     """Return the headers with which a request goes on to a registry. `headers` have names in small letters.
 
+    With `authorization` the answer is asked for whole and unpacked, because it is looked into.
+
     Raises:
         HostRefusedError: it does more than read, or its address could carry much.
     """
@@ -97,12 +101,17 @@ def headers_for_registry(
         raise HostRefusedError("the request inside names another host")
     if not target.startswith(b"/") or len(target) > MOST_TARGET:
         raise HostRefusedError(f"its path is not one of at most {MOST_TARGET} bytes")
-    kept = [(name, given[name]) for name in sorted(_PASSED_ON & given.keys())]
+    passed_on = {b"accept"} if authorization else _PASSED_ON
+    kept = [(name, given[name]) for name in sorted(passed_on & given.keys())]
     return [
-        (b"host", given[b"host"]),
+        (b"host", (host if port == _HTTPS else f"{host}:{port}").encode()),
         (b"user-agent", b"sq"),
         *((name, value) for name, value in kept if len(value) <= _LONGEST_VALUE),
-        *([(b"authorization", authorization.encode("latin-1"))] if authorization else []),
+        *(
+            [(b"accept-encoding", b"identity"), (b"authorization", authorization.encode("latin-1"))]
+            if authorization
+            else []
+        ),
     ]
 
 

@@ -188,7 +188,10 @@ async def drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
-        outside = reaching_out(boundary, started.confined.registries, settings.sandbox, root, run_folder)
+        confined = started.confined
+        outside = reaching_out(
+            boundary, confined.registries, settings.sandbox, root, run_folder, confined.signed_in
+        )
         boundary = await stack.enter_async_context(outside)
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)

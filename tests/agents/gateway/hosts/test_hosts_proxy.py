@@ -12,11 +12,12 @@ import pytest
 from anyio import to_thread
 from language.registry import PACKAGE, REGISTRY, acts, reached_beside, stand_in
 
+from agents.gateway.hosts.credentials import Credential
 from agents.gateway.hosts.proxy import serve_hosts, serve_service
 from agents.gateway.hosts.rules import HostRefusedError, HostUses, OpenHosts, headers_for_registry, is_public
 from agents.gateway.hosts.way_out import WayOut, proxy_in
 
-OPEN = OpenHosts(registries={(REGISTRY, 443): ""})
+OPEN = OpenHosts(registries={(REGISTRY, 443): ()})
 
 
 @asynccontextmanager
@@ -98,7 +99,8 @@ async def test_no_act_of_the_hostile_ones_reaches_anything_beside_reading(tmp_pa
 async def test_the_users_credentials_are_added_outside_and_those_from_inside_do_not_go_out(
     tmp_path: Path,
 ) -> None:
-    hosts = OpenHosts(registries={(REGISTRY, 443): "Bearer the-users"})
+    own = Credential(authorization="Bearer the-users", path="/", ecosystem="node")
+    hosts = OpenHosts(registries={(REGISTRY, 443): (own,)})
     with stand_in(tmp_path) as found:
         async with opened(tmp_path, found.environ, hosts) as (_, path):
             await to_thread.run_sync(spoken, path, *asks("/x", Authorization="Bearer carried"))
