@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 STATE = Path(".sq")
 OUT = Path(os.environ.get("RUNNER_TEMP", ".")) / "sq"  # what leaves the job
 _LONGEST = 2_000_000  # bytes of an answer
-_PASSED_ON = ("GITHUB_API_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY")
+_PASSED_ON = ("GITHUB_ACTIONS", "GITHUB_API_URL", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY")
 _KEPT_BACK = ("GITHUB_", "GH_", "RUNNER_", "ACTIONS_", "INPUT_")
 
 

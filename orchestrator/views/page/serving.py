@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, unquote_to_bytes
 
@@ -17,9 +18,10 @@ import anyio
 import uvicorn
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
+from agents.gateway.listeners import FairLine
+from agents.gateway.places import Places
 from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.sessions import WORD, Sessions
 from state.errors import UsageError
@@ -70,6 +72,7 @@ class Guard:
         self._app = app
         self._hosts = hosts
         self._sessions = sessions
+        self.places = Places(most=_MOST, each=_EACH)
         self._cookie = f"sq-{'control' if controls else 'dash'}-{port}"
         self._controls = controls
 
@@ -202,7 +205,7 @@ def _with_protection(send: Send, *, controls: bool) -> Send:
 
 LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")
-_MOST_CONNECTIONS = 128
+_MOST, _EACH = 128, 32  # connections, and those of another user or another machine
 _GRACE_S = 1
 _LIMIT_S = 3.0
 
@@ -216,7 +219,7 @@ class PageAddress:
     allowed: Sequence[str] = ()
 
 
-class _Line(H11Protocol):
+class _Line(FairLine):
     """One connection. A request that is none is refused without a body, as the guard refuses."""
 
     def send_400_response(self, msg: str) -> None:
@@ -303,7 +306,7 @@ def _bound(place: PageAddress) -> Iterator[socket.socket]:
 def _config(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_Line,
+        http=partial(_Line, places=app.places),  # type: ignore[arg-type]  # it is called, and no more
         lifespan="off",
         ws="none",
         log_config=None,
@@ -312,6 +315,5 @@ def _config(app: Guard) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         h11_max_incomplete_event_size=MOST_HEADER_BYTES,
-        limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_S,
     )
