@@ -46,10 +46,11 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
 
     import anyio
 
-    from orchestrator.cli.gate.check import check_session
+    from orchestrator.cli.gate.check import DEADLINE_S, check_session, within
     from orchestrator.views.gates import examination_lines
 
-    done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
+    with within(DEADLINE_S, f"checking {transcript}"):
+        done = anyio.run(partial(check_session, transcript, rules_only=rules, project=project))
     if as_json:
         shown = {
             "may_stop": done.may_stop,
