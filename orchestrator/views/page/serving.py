@@ -41,7 +41,7 @@ _HEADERS = {
 _MOST_BYTES = 100_000  # of a form with one
 _METHODS = frozenset({"GET", "HEAD"})
 _SITES = frozenset({b"same-origin", b"none"})
-_FORBIDDEN, _MISDIRECTED, _TOO_LARGE, _SEE_OTHER = 403, 421, 431, 303
+_OK, _SEE_OTHER, _FORBIDDEN, _MISDIRECTED, _TOO_LARGE = 200, 303, 403, 421, 431
 MOST_HEADER_BYTES = 8192
 _NO_PART = frozenset({b"", b".", b".."})
 _NEVER = re.compile(rb"[\x00-\x20\x7f/\\]")  # in a decoded part of a path
@@ -95,22 +95,23 @@ class Guard:
         if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
             return _TOO_LARGE, {}
         is_allowed = _is_plain(scope) or (self._controls and _is_word(scope))
-        if not (is_allowed and _is_ours(headers, host)):
-            return _FORBIDDEN, {}
         token = parse_qs(scope["query_string"].decode("latin-1")).get("t")
+        is_ours = _is_ours(headers, host)
+        if not (is_allowed and (is_ours or (token and _is_opened(headers)))):
+            return _FORBIDDEN, {}
         known = any(self._sessions.accepts(cookie) for cookie in self._cookies(headers))
         if token is None:
             return (0 if known else _FORBIDDEN), {}
-        clean = {"location": scope["raw_path"].decode("ascii")}
-        if known:
+        path = scope["raw_path"].decode("ascii")
+        clean = {"location": path}
+        if known and is_ours:
             return _SEE_OTHER, clean
         fetched_ahead = any(name in {b"purpose", b"sec-purpose"} for name, _ in headers)
         if scope["method"] != "GET" or fetched_ahead or not (cookie := self._sessions.redeem(token[-1])):
             return _FORBIDDEN, {}
-        return _SEE_OTHER, {
-            **clean,
-            "set-cookie": f"{self._cookie}={cookie}; HttpOnly; SameSite=Strict; Path=/",
-        }
+        made = {"set-cookie": f"{self._cookie}={cookie}; HttpOnly; SameSite=Strict; Path=/"}
+        # After a file's link a redirect would still count as another site's, without the cookie.
+        return (_SEE_OTHER, {**clean, **made}) if is_ours else (_OK, {"refresh": f"0;url={path}", **made})
 
     def _cookies(self, headers: list[tuple[bytes, bytes]]) -> list[str]:
         found = []
@@ -164,6 +165,12 @@ def _is_ours(headers: list[tuple[bytes, bytes]], host: bytes) -> bool:
     return all(origin.lower() == b"http://" + host.lower() for origin in origins) and all(
         site in _SITES for site in sites
     )
+
+
+def _is_opened(headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether the browser says that it was led here as a whole, as by the file of `sq dash --open`."""
+    signs = {b"sec-fetch-site": b"cross-site", b"sec-fetch-mode": b"navigate", b"sec-fetch-dest": b"document"}
+    return not _all(headers, b"origin") and all(_only(headers, name) == value for name, value in signs.items())
 
 
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
