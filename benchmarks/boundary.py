@@ -11,8 +11,8 @@ counted by what they did: `outside_got`, `hangs`, `errors_inside_sq`, `left_behi
 the time of a second worktree's set-up beside the first one's, the larger of uv and npm. Costs are ratios of
 the same session in `whole` and with `off`, in turn: the time from the start of a session to its first
 request, and the time of one Bash call. Other figures are those of `benchmarks.gateway`,
-`benchmarks.gateway_fuzz` and `benchmarks.secrets`. The last line is JSON. Without bubblewrap or socat it says
-so and fails.
+`benchmarks.gateway_fuzz`, `benchmarks.secrets` and `benchmarks.credentials`. The last line is JSON. Without
+bubblewrap or socat it says so and fails.
 """
 
 import json
@@ -172,7 +172,7 @@ def main() -> None:
     reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
     reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
     goals = {ACTS: 60, "gateway_fuzz": 10_000}
-    for module in ("gateway", "secrets", "gateway_fuzz"):
+    for module in ("gateway", "secrets", "gateway_fuzz", "credentials"):
         found, well = figures_of(module)
         figures |= found
         reached = reached and well

@@ -65,7 +65,7 @@ class Places:
 
 
 def peer_of(connection: socket.socket) -> Hashable:
-    """Return who is at the other end: a sandbox by its network, a user of this machine, or another machine."""
+    """Return who is at the other end: a sandbox by its network, a user here, or another machine."""
     try:
         if connection.family == socket.AF_UNIX:
             data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)

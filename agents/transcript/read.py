@@ -66,8 +66,8 @@ def read_transcript(
     """Return the session in the JSON Lines file `path`, with its subagents' calls from the files beside it.
 
     With `tail_bytes`, only the complete lines in that many bytes at the end are read, or more if those hold
-    nothing of the conversation. The content of a line never raises. The file is bounded in its size, its lines
-    and the time until `until` (0: half a minute), because it may be anything. `depth`: of subagents.
+    nothing of the conversation. The content of a line never raises. Size, lines and the time until `until`
+    (0: half a minute) are bounded, because the file may be anything. `depth`: of subagents.
 
     Raises:
         TranscriptError: there is no such file, or it cannot be read.
@@ -137,7 +137,7 @@ def _window(path: Path, tail_bytes: int, until: float) -> tuple[int, list[Transc
     """Return the bytes left out, and the entries of the lines after them. Useless lines are passed over."""
     entries: list[TranscriptLine] = []
     seen: set[str] = set()
-    with open(path, "rb", opener=_opened) as file:  # noqa: PTH123  with an opener
+    with open(path, "rb", opener=_opened) as file:
         about = os.fstat(file.fileno())
         if not S_ISREG(about.st_mode):
             raise OSError("it is no plain file")

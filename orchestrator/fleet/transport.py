@@ -144,9 +144,7 @@ class GitServer:
             RemoteAwayError: the server does not answer.
         """
         words = ("ls-remote", "--refs", "--", self.url, *patterns)
-        out = self._patiently(
-            lambda: run_git(Path("/"), *words, more=_rights(self.url), deadline_s=_DEADLINE_S)
-        )
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(self.url)))
         lines = (line.split("\t") for line in out.decode().splitlines())
         return {name: commit for commit, name in lines}
 
@@ -157,9 +155,7 @@ class GitServer:
             RemoteAwayError: the server does not answer.
         """
         words = ("ls-remote", "--symref", "--", self.url, "HEAD")
-        out = self._patiently(
-            lambda: run_git(Path("/"), *words, more=_rights(self.url), deadline_s=_DEADLINE_S)
-        )
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(self.url)))
         named = (line.split()[1] for line in out.decode().splitlines() if line.startswith("ref:"))
         return next(named, "main").removeprefix("refs/heads/")
 

@@ -123,9 +123,7 @@ async def git_bytes(
         with anyio.fail_after(deadline_s):
             done = await _run(command, stdin, git_environment(environment, folder=folder))
     except TimeoutError as error:
-        raise GitError(
-            f"git {' '.join(arguments)} in {folder} took longer than {deadline_s:g} s"
-        ) from error
+        raise GitError(f"git {' '.join(arguments)} in {folder} took longer than {deadline_s:g} s") from error
     except OSError as error:
         raise GitError(f"git could not be run in {folder}: {error.strerror} (is git installed?)") from error
     if done.returncode:

@@ -16,7 +16,15 @@ from pathlib import Path
 import structlog
 from anyio import to_thread
 
-from orchestrator.git.command import DEADLINE_S, add_all, git, git_bytes, git_succeeds, ignoring_junk, told_by_objects
+from orchestrator.git.command import (
+    DEADLINE_S,
+    add_all,
+    git,
+    git_bytes,
+    git_succeeds,
+    ignoring_junk,
+    told_by_objects,
+)
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError

@@ -59,8 +59,8 @@ async def as_pusher(
             host = service_host(address)
             if host not in {"", remote.repository.host, os.environ.get(NAMED_HOST, "").lower()}:
                 raise UsageError(
-                    f"the remote {remote.name} is a repository of {remote.repository.host}, and {visible(host)} is "
-                    f"where git sends it, by a pushurl or insteadOf of its settings. Name that host: --host HOST"
+                    f"the remote {remote.name} is a repository of {remote.repository.host}, and "
+                    f"{visible(host)} is where git sends it, by a pushurl or insteadOf. Name it: --host HOST"
                 )
     settings = ["advice.pushUpdateRejected=false", "http.followRedirects=false"]
     if token is None or not remote.url.startswith("https://"):

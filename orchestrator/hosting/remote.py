@@ -87,7 +87,7 @@ def api_address(host: str, environ: Mapping[str, str]) -> str:
 
 
 def service_host(address: str) -> str:
-    """Return the host that git would ask at this address, with an unusual port of HTTP, "" for this machine's files.
+    """Return the host that git would ask at this address, with an unusual port of HTTP, "" for local files.
 
     What git would read in another way is no name of a host.
     """
@@ -229,7 +229,7 @@ def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Acc
     own = tokens_of(host, environ)
     if own is None:
         raise UsageError(
-            f"sq sends no token to {host}, because it is not {_own_host(environ)}. If it is where you work, name "
+            f"sq sends no token to {host}, because it is not {_own_host(environ)}. If you work there, name "
             f"it: --host {host}, or {NAMED_HOST}={host}, with GH_ENTERPRISE_TOKEN or the login of gh for it"
         )
     if name := next((name for name in own if name in held), ""):

@@ -179,7 +179,7 @@ LINES = ValueKind(
     tuple,
 )
 HOSTS = ValueKind(
-    f'"{REGISTRIES}", "{ANONYMOUS}" or a list of hosts, each as "HOST" or "HOST:PORT" (either may be one of them)',
+    f'"{REGISTRIES}", "{ANONYMOUS}" or a list of hosts, each as "HOST" or "HOST:PORT" (either may be in it)',
     lambda value: value in {REGISTRIES, ANONYMOUS} if isinstance(value, str) else _are_hosts(value),
     lambda text: text.strip() if text.strip() in {REGISTRIES, ANONYMOUS} else _lines_in(text),
     lambda value: value if isinstance(value, str) else tuple(one.lower() for one in value),

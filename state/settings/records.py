@@ -251,8 +251,8 @@ class Confinement:
     """How a process of sq holds agents: the way in which their processes are ended, and their sandbox.
 
     `key_exposed` says how agents could read the API key, if they could. `registries` are the hosts that the
-    run's sandboxes may read, by the files of its base, and `signed_in` the addresses that are asked there with
-    the user's credentials.
+    run's sandboxes may read, by the files of its base, and `signed_in` the addresses that are asked there
+    with the user's credentials.
     """
 
     containment: str = ""

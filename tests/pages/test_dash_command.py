@@ -50,7 +50,9 @@ def test_a_port_that_is_taken_is_named(state):
     assert "--port" in done.stderr
 
 
-def test_open_starts_a_browser_with_a_file_of_the_users_alone_that_leads_to_the_page(state, tmp_path, browser):
+def test_open_starts_a_browser_with_a_file_of_the_users_alone_that_leads_to_the_page(
+    state, tmp_path, browser
+):
     """A browser of the user's that notes its arguments."""
     program = tmp_path / "bin" / "xdg-open"
     program.parent.mkdir()

@@ -169,7 +169,9 @@ def test_the_guard_stands_before_everything():
     assert "_Server(_config(guard))" in text
 
 
-@pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+@pytest.mark.parametrize(
+    "beginning", [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"]
+)
 def test_silent_connections_hold_the_page_for_nobody(shared, cookie, beginning):
     with ExitStack() as stack:
         for _ in range(300):

@@ -1,9 +1,9 @@
 """The user's credentials at a registry: for which paths they go out, and how they stay out of answers.
 
 They go out only below the address that an index has, and only for what the ecosystem's own client asks for
-(`asked_paths.yaml`). Everything else is asked without them. Of an answer to them, only the headers that clients
-need come back, and the body only of a success: whole (no ranges, nothing compressed), with every spelling of
-the credentials and every beginning of one blanked out.
+(`asked_paths.yaml`). Everything else is asked without them. Of an answer to them, only the headers that
+clients need come back, and the body only of a success: whole (no ranges, nothing compressed), with every
+spelling of the credentials and every beginning of one blanked out.
 """
 
 import base64
@@ -12,6 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote, unquote
@@ -153,11 +154,8 @@ class Answer:
 
     def _blanked(self, data: bytes, free: int | None = None) -> bytes:
         """Return the data without what begins before `free`, so that it is there whole."""
-        found, at = bytearray(data), 0
-        while (place := self._heads.search(data, at)) and place.start() < (
-            len(data) if free is None else free
-        ):
-            start = place.start()
+        found, at, end = bytearray(data), 0, len(data) if free is None else free
+        while (place := self._heads.search(data, at)) and (start := place.start()) < end:
             at = start + max(_same(data[start : start + len(one)], one) for one in self._spelled)
             found[start:at] = b"*" * (at - start)
         return bytes(found)
@@ -165,9 +163,8 @@ class Answer:
 
 def _same(one: bytes, other: bytes) -> int:
     """Return how many bytes at the beginning are the same."""
-    return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _spellings(authorization: str) -> set[bytes]:
@@ -175,8 +172,9 @@ def _spellings(authorization: str) -> set[bytes]:
     value = authorization.partition(" ")[2] or authorization
     texts = {authorization, value}
     if authorization.startswith("Basic "):
-        pair = base64.b64decode(value + "==").decode("utf-8", "replace")
-        texts |= {pair, *([word] if len(word := pair.partition(":")[2]) >= _SHORTEST else [])}
+        with suppress(ValueError):  # a user's value that is no base64
+            pair = base64.b64decode(value + "==").decode("utf-8", "replace")
+            texts |= {pair, pair.partition(":")[2]}
     found: set[bytes] = set()
     for text in texts:
         data = text.encode()

@@ -129,7 +129,7 @@ class HostsProxy:
                     headers = headers_for_registry(
                         request.method, request.target, list(request.headers), address, given
                     )
-                    self._uses.admit(address, request.target, headers)
+                    self._uses.admit(address, request.target, headers, place.peer)
                     answer = await reading.ask(request, headers)
                     to_ours = Answer(given) if given else None
                     answer = to_ours.head(answer) if to_ours else answer
@@ -264,7 +264,7 @@ async def _listening(path: Path, serve: Serve, places: Places) -> AsyncIterator[
                     await anyio.sleep(_PAUSE_S)
                     continue
                 scope = anyio.CancelScope()
-                peer = peer_of(client.extra(SocketAttribute.raw_socket))
+                peer = peer_of(client.extra(SocketAttribute.raw_socket))  # noqa: S610  not of Django
                 tasks.start_soon(served, client, places.take(peer, scope.cancel), scope)
 
         tasks.start_soon(accept)

@@ -4,7 +4,7 @@ A host counts by its name as it is written. So no other spelling, and no address
 """
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agents.gateway.hosts.credentials import Credential
@@ -101,17 +101,14 @@ def headers_for_registry(
         raise HostRefusedError("the request inside names another host")
     if not target.startswith(b"/") or len(target) > MOST_TARGET:
         raise HostRefusedError(f"its path is not one of at most {MOST_TARGET} bytes")
+    signed = [(b"accept-encoding", b"identity"), (b"authorization", authorization.encode("latin-1"))]
     passed_on = {b"accept"} if authorization else _PASSED_ON
     kept = [(name, given[name]) for name in sorted(passed_on & given.keys())]
     return [
         (b"host", (host if port == _HTTPS else f"{host}:{port}").encode()),
         (b"user-agent", b"sq"),
         *((name, value) for name, value in kept if len(value) <= _LONGEST_VALUE),
-        *(
-            [(b"accept-encoding", b"identity"), (b"authorization", authorization.encode("latin-1"))]
-            if authorization
-            else []
-        ),
+        *(signed if authorization else []),
     ]
 
 
@@ -123,13 +120,21 @@ class HostUses:
         self._found: dict[str, HostUse] = {}
         self._targets: set[int] = set()
         self._requests = 0
+        self._by_peer: dict[Hashable, list[int]] = {}
 
-    def admit(self, address: Address, target: bytes, headers: Iterable[Pair] = ()) -> None:
-        """Raise `HostRefusedError` if the run has asked registries for too much."""
+    def admit(
+        self, address: Address, target: bytes, headers: Iterable[Pair] = (), peer: Hashable = None
+    ) -> None:
+        """Raise `HostRefusedError` if the run has asked for too much, or one peer for half of that."""
+        own, way = self._by_peer.setdefault(peer, [0, 0]), hash((address, target, *headers))
+        own[0] += 1
+        own[1] += way not in self._targets
         self._requests += 1
-        self._targets.add(hash((address, target, *headers)))
+        self._targets.add(way)
         if self._requests > MOST_REQUESTS or len(self._targets) > self._most_targets:
             raise HostRefusedError(f"a run asks {MOST_REQUESTS:,} times, in {self._most_targets:,} ways")
+        if peer is not None and (own[0] > MOST_REQUESTS // 2 or own[1] > self._most_targets // 2):
+            raise HostRefusedError("one sandbox asks half as often as the run may, and in half as many ways")
 
     def count(self, address: Address, sent: int = 0, received: int = 0, *, requests: int = 0) -> None:
         """Add to the use of a host."""

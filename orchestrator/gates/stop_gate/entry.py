@@ -1,6 +1,6 @@
 """The hook's entry, `sq hook stop`: reads a stop from stdin, answers on stdout, and exits with 0."""
 
-import _signal  # `signal` would be imported, which takes longer
+import _signal  # type: ignore[import-not-found]  # `signal` would be imported, which takes longer
 import gc
 import os
 import sys

@@ -62,7 +62,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
-    """The registries of a project: by the name of a host, with a port that is not 443, the user's credentials.
+    """The registries of a project: by the name of a host, with an unusual port, the user's credentials.
 
     `variables` name them to tools in a sandbox, without credentials. `caches` are variables of folders in the
     temporary folder, to which these tools write there, and `seeds` what the folders hold at the beginning.
@@ -75,7 +75,7 @@ class Registries:
 
     @property
     def signed_in(self) -> tuple[str, ...]:
-        """Return the addresses that are asked with credentials, each once, without the files of lock files."""
+        """Return the addresses that are asked with credentials, each once."""
         found = (_spelled(host, one) for host, every in self.hosts.items() for one in every)
         return tuple(dict.fromkeys(found))
 

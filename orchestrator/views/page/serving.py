@@ -170,7 +170,9 @@ def _is_ours(headers: list[tuple[bytes, bytes]], host: bytes) -> bool:
 def _is_opened(headers: list[tuple[bytes, bytes]]) -> bool:
     """Whether the browser says that it was led here as a whole, as by the file of `sq dash --open`."""
     signs = {b"sec-fetch-site": b"cross-site", b"sec-fetch-mode": b"navigate", b"sec-fetch-dest": b"document"}
-    return not _all(headers, b"origin") and all(_only(headers, name) == value for name, value in signs.items())
+    return not _all(headers, b"origin") and all(
+        _only(headers, name) == value for name, value in signs.items()
+    )
 
 
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:

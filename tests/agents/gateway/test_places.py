@@ -108,7 +108,9 @@ def test_a_sandbox_is_known_by_its_network(listening: socket.socket) -> None:
 
 
 def test_a_peer_that_is_gone_is_unknown(listening: socket.socket) -> None:
-    subprocess.run([sys.executable, "-c", CONNECTS.replace("; s.recv(1)", ""), listening.getsockname()], check=True)
+    subprocess.run(
+        [sys.executable, "-c", CONNECTS.replace("; s.recv(1)", ""), listening.getsockname()], check=True
+    )
     near, _ = listening.accept()
     with near:
         assert peer_of(near) == "unknown"
@@ -165,7 +167,9 @@ async def test_the_proxy_answers_beside_any_number_of_silent_connections(tmp_pat
 
 
 @pytest.mark.parametrize("beginning", [*BEGINNINGS, OPENS, OPENS + b"\x16\x03\x01\x02\x00\x01"])
-async def test_the_proxy_ends_a_connection_that_does_not_come_to_its_request(tmp_path: Path, beginning: bytes) -> None:
+async def test_the_proxy_ends_a_connection_that_does_not_come_to_its_request(
+    tmp_path: Path, beginning: bytes
+) -> None:
     hosts = OpenHosts(registries={(REGISTRY, 443): ()})
     places = Places(most=8, each=8, head_s=0.2)
     async with serve_hosts(hosts, WayOut(environ={}), tmp_path / "h", places):

@@ -500,7 +500,14 @@ def test_the_hook_ends_also_if_its_input_does_not(tmp_path):
 
 def test_a_transcript_that_takes_long_to_look_through_lets_the_session_stop(tmp_path):
     calls = (
-        json.dumps({"type": "assistant", "message": {"content": [{"type": "tool_use", "id": f"t-{number}", "name": "TaskCreate", "input": {}}]}})
+        json.dumps(
+            {
+                "type": "assistant",
+                "message": {
+                    "content": [{"type": "tool_use", "id": f"t-{number}", "name": "TaskCreate", "input": {}}]
+                },
+            }
+        )
         for number in range(130_000)
     )
     path = tmp_path / "s.jsonl"

@@ -12,8 +12,8 @@ from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
 from orchestrator.git.trees import changed_paths, diff_text, shown_once, shown_patch, sizes, text_at
 from orchestrator.git.workspace import (
-    commit_tree,
     add_into,
+    commit_tree,
     ensure_branch,
     ensure_worktree,
     move_forward,
@@ -601,7 +601,9 @@ async def test_a_repository_in_a_tree_is_no_file(project, head):
 
 async def test_large_files_that_git_cannot_read_in_time_are_named_and_the_rest_is_taken(repository, tmp_path):
     worktree = tmp_path / "worktree"
-    await ensure_worktree(repository, worktree, branch=None, commit=await git(repository, "rev-parse", "HEAD"))
+    await ensure_worktree(
+        repository, worktree, branch=None, commit=await git(repository, "rev-parse", "HEAD")
+    )
     (worktree / "small.txt").write_text("text\n")
     for name in ("a.bin", "b.bin"):
         with (worktree / name).open("wb") as file:

@@ -14,11 +14,12 @@ import h11
 import pytest
 from anyio import to_thread
 from language.registry import PACKAGE, REGISTRY, stand_in
+from language.spoken import spoken
 from language.tables import table
 
 from agents.gateway.hosts.credentials import Answer, Credential, asked_paths
 from agents.gateway.hosts.rules import OpenHosts
-from tests.agents.gateway.hosts.test_hosts_proxy import asks, opened, spoken
+from tests.agents.gateway.hosts.test_hosts_proxy import asks, opened
 
 ROWS: dict[str, dict[str, Any]] = table(__file__, "paths")
 TOKEN, PASSWORD = "npm_Zx81Qr5tUv7wXy9zAb3cDe", "pass/word & more"
