@@ -60,7 +60,8 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
     private: tuple[FleetHere, str], service: HostingStandIn
 ) -> None:
     fleet, url = private
-    rights = {"GH_ENTERPRISE_TOKEN": TOKEN, "GITHUB_API_URL": service.address, "GH_HOST": host_in(url)}
+    rights = {"GH_ENTERPRISE_TOKEN": TOKEN, "GITHUB_API_URL": service.address}
+    named = ("--host", host_in(url))
     service.branches = lambda: {
         name.removeprefix("refs/heads/"): commit
         for name, commit in (
@@ -70,8 +71,8 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
             ).splitlines()
         )
     }
-    id_ = submit(fleet, url, "spec.md", "--pr", **rights).split()[0]
-    worker = fleet.worker("here", "--drain", **rights)
+    id_ = submit(fleet, url, "spec.md", "--pr", *named, **rights).split()[0]
+    worker = fleet.worker("here", "--drain", *named, **rights)
 
     assert worker.process.wait(60) == 0
     row = fleet.json("show", id_)
