@@ -485,9 +485,10 @@ def test_of_a_sparse_file_of_ten_gigabytes_the_end_is_read(tmp_path):
 
 def test_an_endless_line_is_passed_over(tmp_path):
     path = tmp_path / "s.jsonl"
-    path.write_bytes(b'{"type":"user","message":"' + b"x" * (LONGEST_LINE + 10))
+    path.write_bytes(b"x" * LONGEST_LINE + user("Not a line.", promptSource="sdk").encode())
     spoken_at_the_end(path)
-    assert read_transcript(path).turns[-1].texts == ("Done.",)
+    (turn,) = read_transcript(path).turns
+    assert turn.texts == ("Done.",)
 
 
 def test_what_is_no_plain_file_is_never_read(tmp_path):
@@ -519,5 +520,8 @@ def test_subagents_that_call_each_other_in_a_circle_come_to_an_end(tmp_path):
     (folder / "agent-a.jsonl").write_text(text_)
     (folder / "agent-a").mkdir()
     (folder / "agent-a" / "subagents").symlink_to(folder)
-    (outer,) = read_transcript(path).turns[0].calls
-    assert outer.inner
+    (call,) = read_transcript(path).turns[0].calls
+    depth = 0
+    while call.inner:
+        depth, (call,) = depth + 1, call.inner
+    assert depth == 4
