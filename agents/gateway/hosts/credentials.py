@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from os.path import commonprefix
 from urllib.parse import quote, unquote
 
 import h11
@@ -99,7 +100,7 @@ class Credential:
             return False
         if "scope" in found.re.groupindex:
             if found["scope"]:
-                return found["scope"].lower() in self.scopes
+                return found["scope"] in self.scopes
             if not self.also_unscoped:
                 return False
         first = rest.partition("/")[0]
@@ -156,15 +157,12 @@ class Answer:
         """Return the data without what begins before `free`, so that it is there whole."""
         found, at, end = bytearray(data), 0, len(data) if free is None else free
         while (place := self._heads.search(data, at)) and (start := place.start()) < end:
-            at = start + max(_same(data[start : start + len(one)], one) for one in self._spelled)
+            at = start + max(
+                len(commonprefix([data[start : start + len(one)], one]))  # noqa: RUF071  by bytes, as is wanted
+                for one in self._spelled
+            )
             found[start:at] = b"*" * (at - start)
         return bytes(found)
-
-
-def _same(one: bytes, other: bytes) -> int:
-    """Return how many bytes at the beginning are the same."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _spellings(authorization: str) -> set[bytes]:

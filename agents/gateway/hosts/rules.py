@@ -126,7 +126,8 @@ class HostUses:
         self, address: Address, target: bytes, headers: Iterable[Pair] = (), peer: Hashable = None
     ) -> None:
         """Raise `HostRefusedError` if the run has asked for too much, or one peer for half of that."""
-        own, way = self._by_peer.setdefault(peer, [0, 0]), hash((address, target, *headers))
+        way = hash((address, target, *headers))
+        own = self._by_peer.setdefault(peer, [0, 0])
         own[0] += 1
         own[1] += way not in self._targets
         self._requests += 1

@@ -182,12 +182,12 @@ def _named(
     scopes that the project's files name, and elsewhere packages without a scope too. Other packages of usual
     hosts need no credentials. Short addresses come first, those of files last.
     """
-    found = {name.lower() for text in texts for name in (re.findall(row.scopes, text) if row.scopes else ())}
+    found = {name for text in texts for name in (re.findall(row.scopes, text) if row.scopes else ())}
     plain = Credential(authorization="", path="/", ecosystem=ecosystem, scopes=frozenset(found))
     lines = (one for text in texts for one in (_SCOPED.findall(text) if row.scopes else ()))
     of_scopes: dict[str, set[str]] = {f"https://{host}/": found for host in row.hosts if found}
     for scope, address in lines:
-        of_scopes.setdefault(address, set()).add(scope.lower())
+        of_scopes.setdefault(address, set()).add(scope)
     for address, scopes in of_scopes.items():
         yield address, replace(plain, scopes=frozenset(scopes), also_unscoped=False)
     usual = tuple(f"https://{host}/" for host in row.hosts)

@@ -16,7 +16,9 @@ Shell = Callable[..., str]
 
 
 @pytest.fixture
-def firm(service: HostingStandIn, repository: Path, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> HostingStandIn:
+def firm(
+    service: HostingStandIn, repository: Path, tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> HostingStandIn:
     """The service under another name, and a token of each kind."""
     address = f"https://{HOST}/{SLUG}.git"
     shell(repository, "git", "remote", "set-url", "origin", address)
