@@ -179,8 +179,9 @@ async def drive(
         stack.enter_context(trusting(trusted))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
-            state_root = run_folder.parents[1]
-            await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
+            await keep_users_work(
+                journal.append, view, started, run_folder, leave_out=[run_folder.parents[1]]
+            )
         connection = await stack.enter_async_context(
             connected(
                 started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
@@ -188,10 +189,8 @@ async def drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
-        confined = started.confined
-        outside = reaching_out(
-            boundary, confined.registries, settings.sandbox, root, run_folder, confined.signed_in
-        )
+        open_ = started.confined.registries, settings.sandbox
+        outside = reaching_out(boundary, *open_, root, run_folder, started.confined.signed_in)
         boundary = await stack.enter_async_context(outside)
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
