@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -189,9 +189,7 @@ async def drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
-        open_ = started.confined.registries, settings.sandbox
-        outside = reaching_out(boundary, *open_, root, run_folder, started.confined.signed_in)
-        boundary = await stack.enter_async_context(outside)
+        boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         await give_to_agents(run)
@@ -211,6 +209,14 @@ async def drive(
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
+
+
+def _opened(
+    boundary: SandboxPolicy, started: RunStarted, settings: Settings, run_folder: Path
+) -> AbstractAsyncContextManager[SandboxPolicy]:
+    """Return the boundary with the hosts that were open when the run began."""
+    seen, root = started.confined, Path(started.repository)
+    return reaching_out(boundary, seen.registries, settings.sandbox, root, run_folder, seen.signed_in)
 
 
 async def _leave_report(surroundings: RunEnvironment, run_folder: Path, journal: Journal) -> None:
