@@ -12,8 +12,8 @@ the time of a second worktree's set-up beside the first one's, the larger of uv 
 the same session in `whole` and with `off`, in turn: the time from the start of a session to its first
 request, and the time of one Bash call. `runs_later_rows` are those of the list of files that programs start
 or obey for their name alone, of `runs_later_tools`. Other figures are those of `benchmarks.gateway`,
-`benchmarks.gateway_fuzz` and `benchmarks.secrets`. The last line is JSON. Without bubblewrap or socat it says
-so and fails.
+`benchmarks.gateway_fuzz`, `benchmarks.secrets` and `benchmarks.credentials`. The last line is JSON. Without
+bubblewrap or socat it says so and fails.
 """
 
 import json
@@ -181,7 +181,7 @@ def main() -> None:
     reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
     figures |= runs_later_figures()
     goals = {ACTS: 60, "gateway_fuzz": 10_000, "runs_later_rows": 120, "runs_later_tools": 25}
-    for module in ("gateway", "secrets", "gateway_fuzz"):
+    for module in ("gateway", "secrets", "gateway_fuzz", "credentials"):
         found, well = figures_of(module)
         figures |= found
         reached = reached and well

@@ -1,6 +1,10 @@
 """`action.yml` as a runner runs it: each step's script in bash, on the service's stand-in, with a rehearsed run."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from language.hosting import ACCOUNT, SLUG, TOKEN, Fault, HostingStandIn, hostin
 from language.played_sq import PLAYED_SQ
 from language.scripted import completes, finds, issue, passes, plans, rules, signals, whole_run, writes
 
+from orchestrator.hosting.remote import api_address, take_token
 from state.journal.store import JournalReader
 
 Shell = Callable[..., str]
@@ -354,6 +359,35 @@ def test_a_failed_hand_over_fails_the_job(
     assert again.outputs["outcome"] == "complete"
     assert again.outputs["run-id"] != done.outputs["run-id"], "what is complete is not gone on with"
     assert again.artifacts
+
+
+@pytest.mark.parametrize(
+    ("server", "source", "address"),
+    [
+        ("https://github.com", "GITHUB_TOKEN", "https://api.github.com"),
+        ("https://git.firm.example", "GH_ENTERPRISE_TOKEN", "https://git.firm.example/api/v3"),
+        ("https://firm.ghe.com", "GH_ENTERPRISE_TOKEN", "https://api.firm.ghe.com"),
+    ],
+)
+def test_the_token_of_the_runner_goes_to_the_runners_server(server: str, source: str, address: str) -> None:
+    asked = "import json, runner; print(json.dumps(runner.environment(with_token=True)))"
+    given = {
+        "PATH": os.environ["PATH"], "GITHUB_TOKEN": "a-token", "GITHUB_SERVER_URL": server, "GITHUB_API_URL": address,
+        "GITHUB_ACTIONS": "true",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        cwd=ROOT / ".ci" / "action",
+        env=given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    environ = json.loads(done.stdout)
+    host = server.removeprefix("https://")
+    assert api_address(host, environ) == address
+    assert take_token(host, environ).source == source
+    assert "GITHUB_ACTIONS" not in environ
 
 
 def test_no_step_interpolates_and_other_actions_are_named_by_commit() -> None:

@@ -73,7 +73,12 @@ def environment(*, with_token: bool = False) -> dict[str, str]:
     """Return the variables of a process of sq, without the runner's files, which later steps obey."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_KEPT_BACK)}
     kept |= {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return kept | ({"GITHUB_TOKEN": os.environ["GITHUB_TOKEN"]} if with_token else {})
+    if not with_token:
+        return kept
+    host, token = urlsplit(kept.get("GITHUB_SERVER_URL", "")).netloc.lower(), os.environ["GITHUB_TOKEN"]
+    if host in {"", "github.com"}:
+        return kept | {"GITHUB_TOKEN": token}
+    return kept | {"GH_HOST": host, "GH_ENTERPRISE_TOKEN": token}  # sq sends a token to its own host alone
 
 
 def sq(*words: str) -> str:

@@ -1,10 +1,12 @@
 """The loopback ports of a server: one that answers at once, and others that first refuse for a time."""
 
 import socket
-from asyncio import Transport
+from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import uvicorn
@@ -13,14 +15,69 @@ from starlette.types import ASGIApp, Receive, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
+from agents.gateway.places import Place, Places, peer_of
 
 _HOST = "127.0.0.1"
 _GRACE = 1  # seconds that open requests get when the server ends
 _LIMIT = 3  # seconds after which the server is dropped in any case
+_MOST, _EACH = 192, 64  # connections of all callers, and of one sandbox
 _CLOSING = 0.002  # seconds until connections are looked at again
 
 
-class ClientLine(H11Protocol):
+class FairLine(H11Protocol):
+    """A connection that has a place while it is open, and a deadline for each request's beginning."""
+
+    def __init__(self, *about: Any, places: Places, **more: Any) -> None:  # noqa: ANN401  as uvicorn calls it
+        super().__init__(*about, **more)
+        self._places = places
+        self._place: Place | None = None
+        self._late: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Called by the event loop."""
+        super().connection_made(transport)
+        peer = peer_of(transport.get_extra_info("socket"))
+        self._place = self._places.take(peer, transport.abort)
+        if self._place is None:
+            transport.abort()
+        else:
+            self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop."""
+        super().data_received(data)
+        self._heard()
+
+    def on_response_complete(self) -> None:
+        """Called when an answer has gone out."""
+        self._wait()
+        super().on_response_complete()
+        self._heard()  # the next request may have come meanwhile
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by the event loop."""
+        super().connection_lost(exc)
+        self._unwait()
+        if self._place:
+            self._places.leave(self._place)
+
+    def _wait(self) -> None:
+        self._unwait()
+        if self._place:
+            self._place.is_silent = True
+        self._late = self.loop.call_later(self._places.head_s, self.transport.abort)
+
+    def _heard(self) -> None:
+        if self.cycle and not self.cycle.response_complete and self._place:
+            self._place.is_silent = False
+            self._unwait()
+
+    def _unwait(self) -> None:
+        if self._late:
+            self._late.cancel()
+
+
+class ClientLine(FairLine):
     """One client's connection, which an answer may drop. `line_of` finds it."""
 
     _unattended = False
@@ -60,8 +117,9 @@ def line_of(scope: Scope) -> ClientLine:
 class Listeners:
     """Serves an app on its ports while `listening` lasts."""
 
-    def __init__(self, app: ASGIApp, tasks: TaskGroup, sockets: ExitStack) -> None:
+    def __init__(self, app: ASGIApp, tasks: TaskGroup, sockets: ExitStack, places: Places) -> None:
         self._app = app
+        self._places = places
         self._tasks = tasks
         self._sockets = sockets
         self._ports: list[_Port] = []
@@ -101,17 +159,18 @@ class Listeners:
         return f"http://{_HOST}:{bound.getsockname()[1]}"
 
     def _serve(self, bound: socket.socket, *, refuse_for: float) -> None:
-        port = _Port(self._app, bound)
+        port = _Port(_config(self._app, self._places), bound)
         self._ports.append(port)
         self._tasks.start_soon(port.serve, refuse_for)
 
 
 @asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[Listeners]:
+async def listening(app: ASGIApp, places: Places | None = None) -> AsyncIterator[Listeners]:
     """Serve `app` until the block ends. An exception from the block is raised as it is, not in a group."""
+    places = places or Places(most=_MOST, each=_EACH)
     with ExitStack() as sockets:
         async with task_group() as tasks:
-            listeners = Listeners(app, tasks, sockets)
+            listeners = Listeners(app, tasks, sockets, places)
             try:
                 yield listeners
             finally:
@@ -127,9 +186,9 @@ async def client_gone(receive: Receive) -> None:
 class _Port:
     """A bound socket and the server that listens on it, at once or later."""
 
-    def __init__(self, app: ASGIApp, bound: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
         self._bound = bound
-        self._server = _Server(_config(app))
+        self._server = _Server(config)
         self._ended = anyio.Event()
         self._scope = anyio.CancelScope(shield=True)  # a cancelled run still ends its server in order
 
@@ -178,10 +237,10 @@ class _Server(uvicorn.Server):
             task.cancel()
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, places: Places) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=ClientLine,
+        http=partial(ClientLine, places=places),  # type: ignore[arg-type]  # it is called, and no more
         lifespan="off",
         ws="none",
         log_config=None,

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import anyio
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 32_000_000  # bytes of a request, as at the API
 _TOO_LONG = f"sq gateway: the request is longer than {_LONGEST:,} bytes. Send a shorter one"
+_BODY_S = 60.0
+_TOO_SLOW = f"sq gateway: the request was not there within {_BODY_S:.0f} seconds"
 _METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 _ONLY_POST = "sq gateway: only POST is served, to v1/messages and v1/messages/count_tokens of a caller"
 _NO_VALUES: "Values" = MappingProxyType({})
@@ -108,7 +111,10 @@ def app_of(mode: GatewayMode) -> Starlette:
         if request.method != "POST":
             return JSONResponse(error_body(_ONLY_POST, 404), status_code=404)
         try:
-            body = b"".join([piece async for piece in _pieces(request)])
+            with anyio.fail_after(_BODY_S):
+                body = b"".join([piece async for piece in _pieces(request)])
+        except TimeoutError:
+            return JSONResponse(error_body(_TOO_SLOW, 408), status_code=408, headers={"connection": "close"})
         except ClientDisconnect:  # the client was killed while it was asking
             return Response(status_code=400)
         except OverflowError:

@@ -7,9 +7,13 @@ imports an SDK, because a hook has to be quick.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO
 
 from agents.transcript.lines import TranscriptLine, entry_of
 from agents.transcript.records import (
@@ -46,38 +50,50 @@ _AGENT_ID = re.compile(r"[\w-]{1,64}")
 _FIELD = re.compile(r'"(command|description|file_path|notebook_path|path|skill)": ("(?:[^"\\]|\\.)*+")')
 
 
+LONGEST_LINE = 16_000_000  # bytes. A longer one is passed over
+_MOST_READ = 100_000_000  # bytes of a file, from its end
+_READ_S = 30.0
+_DEEPEST = 4  # subagents of subagents
+
+
 class TranscriptError(SqError):
     """A transcript does not exist or cannot be read."""
 
 
-def read_transcript(path: Path, *, tail_bytes: int | None = None) -> Transcript:
+def read_transcript(
+    path: Path, *, tail_bytes: int | None = None, until: float = 0.0, depth: int = 0
+) -> Transcript:
     """Return the session in the JSON Lines file `path`, with its subagents' calls from the files beside it.
 
     With `tail_bytes`, only the complete lines in that many bytes at the end are read, or more if those hold
-    nothing of the conversation. The content of a line never raises.
+    nothing of the conversation. The content of a line never raises. Size, lines and the time until `until`
+    (0: half a minute) are bounded, because the file may be anything. `depth`: of subagents.
 
     Raises:
         TranscriptError: there is no such file, or it cannot be read.
     """
     folder = path.with_suffix("") / "subagents"
+    until = until or time.monotonic() + _READ_S
+    most = _MOST_READ if tail_bytes is None else tail_bytes
     while True:
         try:
-            left_out, entries = _window(path, tail_bytes)
+            left_out, entries = _window(path, min(most, _MOST_READ), until)
         except (OSError, ValueError) as error:  # ValueError: a path with a null byte
             raise TranscriptError(
                 f"cannot read the transcript {path}: {error}. Name the .jsonl file of a session"
             ) from error
         own = [entry for entry in entries if not entry.is_sidechain]
         told = own if any(entry.pieces for entry in own) else entries  # a subagent's own file
-        transcript = _assembled((piece for entry in told for piece in entry.pieces), folder)
-        if tail_bytes is None or not left_out or transcript.turns:
+        inner = partial(_inner, folder, until, depth)
+        transcript = _assembled((piece for entry in told for piece in entry.pieces), inner)
+        if most >= _MOST_READ or not left_out or transcript.turns:
             return replace(
                 transcript,
                 session_id=next((entry.session_id for entry in told if entry.session_id), ""),
                 cwd=next((entry.cwd for entry in told if entry.cwd), ""),
                 left_out_bytes=left_out,
             )
-        tail_bytes = max(tail_bytes, 1) * _WIDEN
+        most = max(most, 1) * _WIDEN
 
 
 def transcript_of(messages: Sequence[Message], *, prompt: str = "", cwd: str = "") -> Transcript:
@@ -86,7 +102,7 @@ def transcript_of(messages: Sequence[Message], *, prompt: str = "", cwd: str = "
     A result belongs to the first open call of its id: ids are unique in one session at most.
     """
     first = [Message(kind=MessageKind.PROMPT, text=prompt)] if prompt else []
-    return replace(_assembled(_from_messages([*first, *messages]), None), cwd=cwd)
+    return replace(_assembled(_from_messages([*first, *messages])), cwd=cwd)
 
 
 def with_last_message(transcript: Transcript, text: str) -> Transcript:
@@ -117,18 +133,20 @@ def with_command_runs(transcript: Transcript, runs: Iterable[CommandRun]) -> Tra
     return replace(transcript, turns=(*transcript.turns[:-1], told))
 
 
-def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLine]]:
+def _window(path: Path, tail_bytes: int, until: float) -> tuple[int, list[TranscriptLine]]:
     """Return the bytes left out, and the entries of the lines after them. Useless lines are passed over."""
     entries: list[TranscriptLine] = []
     seen: set[str] = set()
-    with path.open("rb") as file:
-        left_out = 0
-        if tail_bytes is not None and (start := file.seek(0, os.SEEK_END) - max(tail_bytes, 0)) > 0:
+    with open(path, "rb", opener=_opened) as file:
+        about = os.fstat(file.fileno())
+        if not S_ISREG(about.st_mode):
+            raise OSError("it is no plain file")
+        lines, left_out = _lines(file, until), 0
+        if (start := about.st_size - max(tail_bytes, 0)) > 0:
             file.seek(start - 1)  # from the byte before: if it ends a line, the next line is complete
-            left_out = start - 1 + len(file.readline())
-        else:
-            file.seek(0)
-        for line in file:
+            next(lines, b"")
+            left_out = file.tell()
+        for line in lines:
             entry = entry_of(line)
             if entry and (not entry.uuid or entry.uuid not in seen):
                 seen.add(entry.uuid)
@@ -136,7 +154,29 @@ def _window(path: Path, tail_bytes: int | None) -> tuple[int, list[TranscriptLin
     return left_out, entries
 
 
-def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe would wait for its other end
+
+
+def _lines(file: BinaryIO, until: float) -> Iterator[bytes]:
+    """Yield the lines of a file, too long ones as empty. An `OSError` says that the time is up."""
+    while line := file.readline(LONGEST_LINE):
+        is_whole = len(line) < LONGEST_LINE or line.endswith(b"\n")
+        while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE)
+            _check(until)
+        _check(until)
+        yield line if is_whole else b""
+
+
+def _check(until: float) -> None:
+    if time.monotonic() > until:
+        raise OSError(f"reading it took longer than {_READ_S:.0f} s")
+
+
+def _assembled(
+    pieces: Iterable[Piece], inner_of: Callable[[CallReturned], tuple[ToolCall, ...]] = lambda _: ()
+) -> Transcript:
     """Make turns out of pieces. Results are joined to their calls, wherever those stand."""
     turns: list[tuple[Utterance | None, list[Utterance | str]]] = []
     calls: dict[str, ToolCall] = {}
@@ -152,7 +192,7 @@ def _assembled(pieces: Iterable[Piece], subagents: Path | None) -> Transcript:
                 calls[piece.id] = ToolCall(id=piece.id, tool=piece.tool, input=piece.input)
                 _newest(turns).append(piece.id)
             case CallReturned() if call := calls.get(piece.id):
-                inner = _inner(piece, subagents)
+                inner = inner_of(piece)
                 calls[piece.id] = replace(call, result=_result(call.tool, piece), inner=inner)
                 if call.tool in _PLANNING and not piece.is_error:
                     plan_mode = _PLANNING[call.tool]
@@ -181,13 +221,13 @@ def _resolved(
     return (item if isinstance(item, Utterance) else calls[item] for item in items)
 
 
-def _inner(piece: CallReturned, subagents: Path | None) -> tuple[ToolCall, ...]:
+def _inner(subagents: Path, until: float, depth: int, piece: CallReturned) -> tuple[ToolCall, ...]:
     """Return the calls of the subagent that a call started, or () if its file no longer exists."""
     agent_id = string(piece.data.get("agentId"))
-    if subagents is None or not _AGENT_ID.fullmatch(agent_id):
+    if depth >= _DEEPEST or not _AGENT_ID.fullmatch(agent_id):
         return ()
     try:
-        read = read_transcript(subagents / f"agent-{agent_id}.jsonl")
+        read = read_transcript(subagents / f"agent-{agent_id}.jsonl", until=until, depth=depth + 1)
     except TranscriptError:
         return ()
     return tuple(call for turn in read.turns for call in turn.calls)

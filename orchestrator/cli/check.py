@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Answer each question with the recommended option.")
 @flags.settings(effort="NAME", budget="USD", sandbox="", context="FOLDER")
 @options.models
+@options.host
 @options.rehearse
 @options.state_dir
 @options.json_object

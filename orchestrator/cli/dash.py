@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -101,14 +102,19 @@ def _show(
     path = f"/run/{state.find(run).name}" if run else "/"
     file = sessions_file(state.root)
     sessions = Sessions(file.with_name(f"control-{file.name}") if control else file)
-    ready = partial(_ready, f"{path}?t={sessions.token}", open_)
-    anyio.run(_serve, state, again, place, sessions, ready, control)
+    with TemporaryDirectory(prefix="sq-") as private:
+        opened = Path(private) / "dash.html" if open_ else None
+        ready = partial(_ready, f"{path}?t={sessions.token}", opened)
+        anyio.run(_serve, state, again, place, sessions, ready, control)
 
 
-def _ready(path: str, open_: bool, address: str) -> None:
+def _ready(path: str, opened: Path | None, address: str) -> None:
+    """Say the address, and open it by a file: a browser's arguments can be read by everybody here."""
     say(f"{address}{path}", "This address is good once. Ctrl-C ends the page, and no run with it.")
-    if open_:
-        click.launch(f"{address}{path}")
+    if opened:
+        opened.touch(0o600)
+        opened.write_text(f'<!doctype html><meta http-equiv="refresh" content="0;url={address}{path}">\n')
+        click.launch(str(opened))
 
 
 async def _serve(

@@ -70,6 +70,30 @@ spec = click.option(
     required=True,
     help="Markdown file with the spec of the work, an issue (gh:OWNER/REPO#N), or - for standard input.",
 )
+
+
+def _named(ctx: click.Context, _parameter: click.Parameter, given: str | None) -> None:
+    """Set GH_HOST while the command runs: a host of the user's is named in one way."""
+    from orchestrator.hosting.remote import NAMED_HOST
+
+    if given is None:
+        return
+    before = os.environ.get(NAMED_HOST)
+    os.environ[NAMED_HOST] = given.strip().lower()
+
+    @ctx.call_on_close
+    def put_back() -> None:
+        os.environ.pop(NAMED_HOST, None)
+        os.environ.update({} if before is None else {NAMED_HOST: before})
+
+
+host = click.option(
+    "--host",
+    metavar="NAME",
+    callback=_named,
+    expose_value=False,
+    help="A hosting service beside github.com that may get your token for it (as GH_HOST).",
+)
 verbose = click.option("-v", "--verbose", is_flag=True, help="Show every event, not only the story.")
 quiet = click.option("-q", "--quiet", is_flag=True, help="Show the end only.")
 

@@ -30,6 +30,7 @@ from tenacity import (
 
 from agents.api_key import FILE, KEY, TOKEN
 from orchestrator.git.command import git_environment
+from orchestrator.hosting.remote import VARIABLES, service_host, tokens_of
 from state.errors import GitError, SqError
 from state.paths import SCRATCH
 from state.secrets import secret_names
@@ -46,6 +47,7 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "advice.pushUpdateRejected=false",
     "submodule.recurse=false",
+    "http.followRedirects=false",  # git's helpers would be asked at the other host
     *("http.lowSpeedLimit=1", "http.lowSpeedTime=60"),  # a server that stands still is away
 )
 _FULL = re.compile(rb"No space left on device|Disk quota exceeded")
@@ -151,7 +153,7 @@ class GitServer:
             RemoteAwayError: the server does not answer.
         """
         words = ("ls-remote", "--refs", "--", self.url, *patterns)
-        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(), deadline_s=_DEADLINE_S))
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(self.url)))
         lines = (line.split("\t") for line in out.decode().splitlines())
         return {name: commit for commit, name in lines}
 
@@ -162,7 +164,7 @@ class GitServer:
             RemoteAwayError: the server does not answer.
         """
         words = ("ls-remote", "--symref", "--", self.url, "HEAD")
-        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(), deadline_s=_DEADLINE_S))
+        out = self._patiently(lambda: run_git(Path("/"), *words, more=_rights(self.url)))
         named = (line.split()[1] for line in out.decode().splitlines() if line.startswith("ref:"))
         return next(named, "main").removeprefix("refs/heads/")
 
@@ -174,7 +176,7 @@ class GitServer:
         """
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--force", "--prune")
         words = ("fetch", *options, "--", self.url, *refspecs)
-        self._patiently(lambda: run_git(folder, *words, more=_rights(), deadline_s=_TRANSFER_S))
+        self._patiently(lambda: run_git(folder, *words, more=_rights(self.url), deadline_s=_TRANSFER_S))
 
     def push(self, folder: Path, moves: Sequence[tuple[str, str, str]]) -> None:
         """Move refs, all or none: each as its name, its present commit ("": it is new), and the next.
@@ -191,7 +193,7 @@ class GitServer:
 
         def once() -> None:
             try:
-                run_git(folder, *words, more=_rights(), deadline_s=_TRANSFER_S)
+                run_git(folder, *words, more=_rights(self.url), deadline_s=_TRANSFER_S)
             except GitError as error:
                 found = self.refs(ref).get(ref, "")
                 if found == new:  # it was cut off after the server had taken it
@@ -228,9 +230,16 @@ def _warn(state: RetryCallState) -> None:
     log.warning("fleet.git_server.away", error=str(state.outcome.exception() if state.outcome else ""))
 
 
-def _rights() -> dict[str, str]:
-    """Return the secrets of the environment that git's helpers may need at a server, such as GITHUB_TOKEN."""
-    return {name: os.environ[name] for name in secret_names(os.environ) if name not in _NOT_FOR_GIT}
+def _rights(url: str) -> dict[str, str]:
+    """Return the secrets of the environment that git's helpers may need at a server, such as GITHUB_TOKEN.
+
+    A submission names the server. So one that the host of this worker has not named gets none.
+    """
+    own = tokens_of(service_host(url), os.environ)
+    if own is None:
+        return {}
+    never = {*_NOT_FOR_GIT, *VARIABLES} - {*own}
+    return {name: os.environ[name] for name in secret_names(os.environ) if name not in never}
 
 
 # --- what is submitted --------------------------------------------------------------------------------------

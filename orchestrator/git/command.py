@@ -110,10 +110,11 @@ async def git_bytes(
     settings: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     with_settings: bool = True,
+    deadline_s: float = DEADLINE_S,
 ) -> bytes:
     """As `git`, with standard input and output as bytes: for contents, and for names that are not UTF-8.
 
-    `with_settings`: by sq's own settings too.
+    `with_settings`: by sq's own settings too. At the deadline the error's cause is a `TimeoutError`.
 
     Raises:
         GitError: as `git`.
@@ -121,7 +122,7 @@ async def git_bytes(
     used = (*_SETTINGS, *settings) if with_settings else settings
     command = ["git", "-C", str(folder), *(part for one in used for part in ("-c", one)), *arguments]
     try:
-        with anyio.fail_after(DEADLINE_S):
+        with anyio.fail_after(deadline_s):
             variables = git_environment(environment, folder=folder)
             door = door_now()
             place = door.place_of(folder, arguments) if door else None
@@ -130,9 +131,7 @@ async def git_bytes(
             else:
                 done = await run_to_end(command, stdin, variables)
     except TimeoutError as error:
-        raise GitError(
-            f"git {' '.join(arguments)} in {folder} took longer than {DEADLINE_S:.0f} s"
-        ) from error
+        raise GitError(f"git {' '.join(arguments)} in {folder} took longer than {deadline_s:g} s") from error
     except OSError as error:
         raise GitError(f"git could not be run in {folder}: {error.strerror} (is git installed?)") from error
     if done.returncode:
@@ -249,7 +248,11 @@ def _may_link(index: Path) -> bool:
 
 
 async def add_all(
-    folder: Path, *options: str, settings: Sequence[str] = (), environment: Mapping[str, str]
+    folder: Path,
+    *options: str,
+    settings: Sequence[str] = (),
+    environment: Mapping[str, str],
+    deadline_s: float = DEADLINE_S,
 ) -> None:
     """Stage every file of a worktree in the index that `environment` names.
 
@@ -273,4 +276,5 @@ async def add_all(
     if lines:
         words, stdin = ("update-index", "-z", "--index-info"), os.fsencode("".join(lines))
         await git_bytes(folder, *words, stdin=stdin, environment=environment)
-    await git_bytes(folder, "add", "--all", *options, settings=settings, environment=environment)
+    add = ("add", "--all", *options)
+    await git_bytes(folder, *add, settings=settings, environment=environment, deadline_s=deadline_s)

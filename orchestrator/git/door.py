@@ -138,9 +138,7 @@ class Door:
             OSError: something cannot be removed.
         """
         program = Path(safe_paths.__file__)
-        plan = await to_thread.run_sync(
-            lambda: self._plan(place, _Access(worktree=True), reading([program, *self.boundary.programs]))
-        )
+        plan = await to_thread.run_sync(lambda: self._plan(place, _Access(worktree=True), reading([program])))
         words = bubblewrapped([sys.executable, "-I", "-S", str(program), str(place)], plan)
         with frozen(place):
             done = await run_to_end(words, b"", without_secrets(self.boundary.environ))
@@ -244,12 +242,12 @@ class Door:
             await server.process.aclose()
 
     def _talk(self, place: Path) -> Path:
-        return _made(self.scratch / "talk" / place.name)
+        return _made(self.scratch / place.name / "talk")
 
     # --- what it shows --------------------------------------------------------------------------------------
 
     def _plan(self, place: Path, access: _Access, more: Iterable[Mount]) -> SandboxPlan:
-        trusted, scratch = self.trusted, self.scratch
+        trusted, scratch = self.trusted, _made(self.scratch / place.name)  # two may be made at once
         needs = Needs(
             workspace=trusted.folder,
             scratch=scratch,
@@ -268,8 +266,8 @@ class Door:
             *(writing if self.drivers else reading)(one for one in [common / "lfs"] if one.is_dir()),
             *((writing if access.own else reading)([own]) if own != common else ()),
             *(self._of_the_checkout() if own == common else ()),
-            *self._submodules(),
-            *self._settings(),
+            *self._submodules(scratch),
+            *self._settings(scratch),
             *more,
             *writing([self.quarantine(place), self.index_folder(place), self._talk(place)]),
         )
@@ -281,24 +279,24 @@ class Door:
         named = [common / "index", common / "info", *sorted(common.glob("sharedindex.*"))]
         return (Mount(target=one) for one in named if one.exists())
 
-    def _submodules(self) -> Iterator[Mount]:
+    def _submodules(self, scratch: Path) -> Iterator[Mount]:
         """Yield the git folders of submodules, without their settings."""
         modules = self.trusted.common / "modules"
         if modules.is_dir():
             yield Mount(target=modules)
             for config in sorted(modules.glob("**/config")):
-                yield Mount(target=config, access=Access.EMPTY, source=self.scratch / "nothing")
+                yield Mount(target=config, access=Access.EMPTY, source=scratch / "nothing")
 
-    def _settings(self) -> Iterator[Mount]:
+    def _settings(self, scratch: Path) -> Iterator[Mount]:
         """Yield sq's settings of git without credentials, and what the user's named before the run began."""
         folder = self.trusted.folder
         yield Mount(target=folder)
         for name in ("config", "nested-config"):
-            cleaned = without_credentials(folder / name, self.scratch / f"git-{name}")
+            cleaned = without_credentials(folder / name, scratch / f"git-{name}")
             if cleaned:
                 yield Mount(target=folder / name, source=cleaned)
         if (driver := folder / _DRIVER).exists():
-            inside = self.scratch / _INSIDE  # they run in this sandbox already
+            inside = scratch / _INSIDE  # they run in this sandbox already
             inside.write_text('#!/bin/sh\ncommand=$(cat <&3)\nexec /bin/sh -c "$command" 3<&-\n')
             inside.chmod(0o700)
             yield Mount(target=driver, source=inside)

@@ -16,12 +16,20 @@ from pathlib import Path
 import structlog
 from anyio import to_thread
 
-from orchestrator.git.command import add_all, git, git_bytes, git_succeeds, ignoring_junk, told_by_objects
+from orchestrator.git.command import (
+    DEADLINE_S,
+    add_all,
+    git,
+    git_bytes,
+    git_succeeds,
+    ignoring_junk,
+    told_by_objects,
+)
 from orchestrator.git.door import door_now
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
-from state.safe_paths import Oddities, make_ordinary, remove_tree
+from state.safe_paths import Oddities, files_inside, make_ordinary, parent_inside, remove_tree
 
 log = structlog.get_logger(__name__)
 _NAMED, _SHOWN = 10, 200  # paths in a line of the log, and characters of one
@@ -29,6 +37,7 @@ _UNFIT = re.compile(
     r"(?:(invalid path|failed to encode|BOM is \w+)(?: in)? )?'(.+?)'(?(1)| (does not have a commit))"
 )
 _MOST_UNFIT = 50
+_LARGE = 50_000_000  # bytes
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -224,18 +233,26 @@ async def snapshot_aside(folder: Path, *, lenient: bool = False) -> str:
 
 
 async def add_into(
-    folder: Path, environment: Mapping[str, str], *, lenient: bool, odd: Oddities | None = None
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    lenient: bool,
+    odd: Oddities | None = None,
+    deadline_s: float = DEADLINE_S,
 ) -> None:
     """Stage every file in the index that `environment` names, build leftovers aside.
 
     `lenient`: leave out content that git cannot take in, such as a repository without commits, and remove
     nothing. Otherwise what no commit can hold is removed. With `odd`, which gets both, that which git names
-    as unfit is left out, and without it it is an error.
+    as unfit is left out, and so are large files, sparse ones too, if git could not read all by the deadline.
+    Without `odd` that is an error.
     """
     with ignoring_junk() as ignoring:
         try:
-            await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
-        except GitError:
+            await add_all(
+                folder, "--ignore-errors", settings=ignoring, environment=environment, deadline_s=deadline_s
+            )
+        except GitError as error:
             if lenient:
                 return
             removed = await _made_ordinary(folder)
@@ -243,7 +260,20 @@ async def add_into(
                 await add_all(folder, "--ignore-errors", settings=ignoring, environment=environment)
             else:
                 odd.removed += removed
+                if isinstance(error.__cause__, TimeoutError):
+                    Path(f"{environment['GIT_INDEX_FILE']}.lock").unlink(missing_ok=True)
+                    odd.left_out |= await to_thread.run_sync(_large, folder, deadline_s)
                 await _add_fit(folder, environment, ignoring, odd)
+
+
+def _large(folder: Path, deadline_s: float) -> dict[str, str]:
+    """Return the large files of a worktree, each with why it is left out. Blocks."""
+    found: dict[str, str] = {}
+    for name in files_inside(folder):
+        with suppress(OSError), parent_inside(folder, name) as (parent, last):
+            if (size := os.lstat(last, dir_fd=parent).st_size) >= _LARGE:
+                found[name] = f"it has {size:,} bytes, and git did not read the work within {deadline_s:g} s"
+    return found
 
 
 async def _add_fit(

@@ -5,13 +5,14 @@ mark, and brought up to date in place. Each step may be repeated after any inter
 what it would make.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.hosting.github import GitHub, PullRequest
-from orchestrator.hosting.remote import AccessToken, Remote
+from orchestrator.hosting.remote import NAMED_HOST, AccessToken, Remote, service_host
 from orchestrator.hosting.service import HostingError, UnsureError, meaning_of, refusal_rows
 from state.errors import GitError, SqError, UsageError
 from state.hidden import visible
@@ -32,7 +33,7 @@ async def push(
     """
     if branch == base:
         raise UsageError(f"the branch of the work and its base are both {branch}: name another with --base")
-    settings, environment = as_pusher(remote, token)
+    settings, environment = await as_pusher(repository, remote, token)
     target = f"{commit}:refs/heads/{branch}"
     try:
         await git(
@@ -45,9 +46,23 @@ async def push(
         raise SqError(_refusal(str(error), remote, branch)) from error
 
 
-def as_pusher(remote: Remote, token: AccessToken | None) -> tuple[list[str], dict[str, str]]:
-    """Return git's settings and variables for a remote: the user's own ones count before the token."""
-    settings = ["advice.pushUpdateRejected=false"]
+async def as_pusher(
+    repository: Path, remote: Remote, token: AccessToken | None
+) -> tuple[list[str], dict[str, str]]:
+    """Return git's settings and variables for a remote: the user's own ones count before the token.
+
+    Raises:
+        UsageError: git would not ask the host of the remote's repository, by a `pushurl` or `insteadOf`.
+    """
+    for which in ((), ("--push",)):
+        for address in (await git(repository, "remote", "get-url", *which, "--all", remote.name)).split("\n"):
+            host = service_host(address)
+            if host not in {"", remote.repository.host, os.environ.get(NAMED_HOST, "").lower()}:
+                raise UsageError(
+                    f"the remote {remote.name} is a repository of {remote.repository.host}, and "
+                    f"{visible(host)} is where git sends it, by a pushurl or insteadOf. Name it: --host HOST"
+                )
+    settings = ["advice.pushUpdateRejected=false", "http.followRedirects=false"]
     if token is None or not remote.url.startswith("https://"):
         return settings, {}
     settings.append(f"credential.https://{remote.repository.host}.helper={_HELPER}")

@@ -19,6 +19,11 @@ _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*)"
 _SSH = re.compile(
     rf"(?:ssh://)?(?:[^@/\s]+@)?(?P<host>[A-Za-z0-9.-]+)(?::\d+(?=/))?[:/](?P<path>{_PART}/{_PART}?)/?$"
 )
+_SCP = re.compile(r"(?:[^@/:\s]+@)?([^/:\s]+):")  # an address of SSH as git knows it beside URLs
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
+_PORTS = {"https": 443, "http": 80}
+_BY_SSH = {"ssh.github.com": _PUBLIC}  # where a service is reached by SSH under another name
+_HERE = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = re.compile(rf"^/?({_PART})/({_PART}?)(?:\.git)?/?$")
 _SHORT = re.compile(rf"^(?:gh:)?({_PART})/({_PART})#(\d+)$")
 _PAGE = re.compile(rf"^/({_PART})/({_PART})/(?:issues|pull)/(\d+)(?:[/?#].*)?$")
@@ -60,34 +65,62 @@ class Remote:
 
 
 def api_address(host: str, environ: Mapping[str, str]) -> str:
-    """Return the address of the service's interface for programs: `GITHUB_API_URL` if it is set.
+    """Return the address of the host's interface for programs: `GITHUB_API_URL` if it is set.
+
+    That may name the interface of this host, in Actions that of their server, or a port of this machine.
 
     Raises:
-        UsageError: it is not encrypted and leads to another machine, or is no address.
+        UsageError: it leads elsewhere, is not encrypted and leads to another machine, or is no address.
     """
-    given = environ.get("GITHUB_API_URL", "")
-    address = given or ("https://api.github.com" if host == _PUBLIC else f"https://{host}/api/v3")
+    usual = "https://api.github.com" if host == _PUBLIC else f"https://{host}/api/v3"
+    address = environ.get("GITHUB_API_URL", "") or usual
     found = urlsplit(address)
-    here = found.hostname in {"127.0.0.1", "localhost", "::1"}
-    if found.hostname and (found.scheme == "https" or (found.scheme == "http" and here)):
+    here = found.hostname in _HERE
+    if not found.hostname or not (found.scheme == "https" or (found.scheme == "http" and here)):
+        raise UsageError(
+            f"GITHUB_API_URL is {address!r}: a token goes only to an https address. Set one, or unset it"
+        )
+    of_actions = environ.get("GITHUB_ACTIONS") == "true" and host == _own_host(environ)
+    if here or of_actions or found.netloc.lower() in {urlsplit(usual).netloc, host, f"api.{host}"}:
         return address.rstrip("/")
-    raise UsageError(
-        f"GITHUB_API_URL is {address!r}: a token goes only to an https address. Set one, or unset it"
-    )
+    raise UsageError(f"GITHUB_API_URL is {address!r}, which is no address of {host}: unset it")
+
+
+def service_host(address: str) -> str:
+    """Return the host that git would ask at this address, with an unusual port of HTTP, "" for local files.
+
+    What git would read in another way is no name of a host.
+    """
+    if "://" not in address:
+        local = address.startswith(("/", ".", "~"))
+        return "" if local or not (ssh := _SCP.match(address)) else _of_ssh(ssh[1])
+    try:
+        found = urlsplit(address)
+        name, port = found.hostname or "", found.port
+    except ValueError:
+        return address
+    if found.scheme not in _PORTS:
+        return "" if found.scheme == "file" else _of_ssh(name)
+    host = name if port in {None, _PORTS[found.scheme]} else f"{name}:{port}"
+    return host if _HOST.fullmatch(host) and "\\" not in found.netloc else address
+
+
+def _of_ssh(name: str) -> str:
+    return _BY_SSH.get(name.lower(), name.lower())
 
 
 def hosted_at(url: str) -> Hosted | None:
     """Return what the address of a remote names, or None: a folder, or no repository of an owner."""
-    found = urlsplit(url) if "://" in url and not url.startswith("ssh://") else None
-    if found is not None:
-        path = _PATH.match(found.path)
-        return (
-            Hosted(found.hostname, path[1], path[2].removesuffix(".git")) if found.hostname and path else None
-        )
-    if url.startswith(("/", ".", "~")) or not (ssh := _SSH.match(url)):
+    host = service_host(url)
+    if not _HOST.fullmatch(host):
+        return None
+    if "://" in url and not url.startswith("ssh://"):
+        path = _PATH.match(urlsplit(url).path)
+        return Hosted(host, path[1], path[2].removesuffix(".git")) if path else None
+    if not (ssh := _SSH.match(url)):
         return None
     owner, _, name = ssh["path"].partition("/")
-    return Hosted(ssh["host"], owner, name.removesuffix(".git")) if name else None
+    return Hosted(host, owner, name.removesuffix(".git")) if name else None
 
 
 def numbered(text: str, here: Hosted | None) -> Numbered:
@@ -99,9 +132,9 @@ def numbered(text: str, here: Hosted | None) -> Numbered:
     if short := _SHORT.match(text):
         host = here.host if here and here.slug == f"{short[1]}/{short[2]}" else _PUBLIC
         return Numbered(Hosted(host, short[1], short[2]), int(short[3]))
-    address = urlsplit(text)
-    if address.hostname and (page := _PAGE.match(address.path)):
-        return Numbered(Hosted(address.hostname, page[1], page[2]), int(page[3]))
+    is_page = text.startswith(("https://", "http://")) and _HOST.fullmatch(service_host(text))
+    if is_page and (page := _PAGE.match(urlsplit(text).path)):
+        return Numbered(Hosted(service_host(text), page[1], page[2]), int(page[3]))
     if here and (plain := re.fullmatch(r"(?:gh:)?#?(\d+)", text)):
         return Numbered(here, int(plain[1]))
     raise UsageError(
@@ -148,11 +181,13 @@ async def _setting(checkout: Path, name: str) -> str:
 
 
 def _of_ci(environ: Mapping[str, str]) -> Hosted | None:
-    host = urlsplit(environ.get("GITHUB_SERVER_URL", "")).hostname or _PUBLIC
-    return hosted_at(f"https://{host}/{environ.get('GITHUB_REPOSITORY', '')}")
+    server = environ.get("GITHUB_SERVER_URL", "") or f"https://{_PUBLIC}"
+    return hosted_at(f"{server}/{environ.get('GITHUB_REPOSITORY', '')}")
 
 
-VARIABLES = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+_OWN, _ENTERPRISE = ("GH_TOKEN", "GITHUB_TOKEN"), ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+VARIABLES = (*_OWN, *_ENTERPRISE)
+NAMED_HOST = "GH_HOST"  # as `gh` has it, and what `--host` sets
 _DEADLINE_S = 20
 
 
@@ -169,18 +204,36 @@ class AccessToken:
         return known_in({"GITHUB_TOKEN": self.value})
 
 
+def _own_host(environ: Mapping[str, str]) -> str:
+    """Return the host that `GITHUB_TOKEN` belongs to: github.com, and in Actions their server."""
+    in_actions = environ.get("GITHUB_ACTIONS") == "true"
+    return service_host((in_actions and environ.get("GITHUB_SERVER_URL", "")) or f"https://{_PUBLIC}")
+
+
+def tokens_of(host: str, environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the variables whose tokens belong to a host, None for a host that nobody has named."""
+    if host == _own_host(environ):
+        return _OWN
+    return _ENTERPRISE if host and host == environ.get(NAMED_HOST, "").strip().lower() else None
+
+
 def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> AccessToken:
     """Return the token for a host, and take all out of the environment, so that no agent inherits one.
 
     The variables count first, as they do for `gh` itself, then the login of `gh`.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, or nobody has named the host.
     """
     held = {name: value for name in VARIABLES if (value := environ.pop(name, "").strip())}
-    if held:
-        name, value = next(iter(held.items()))
-        return AccessToken(value=value, source=name)
+    own = tokens_of(host, environ)
+    if own is None:
+        raise UsageError(
+            f"sq sends no token to {host}, because it is not {_own_host(environ)}. If you work there, name "
+            f"it: --host {host}, or {NAMED_HOST}={host}, with GH_ENTERPRISE_TOKEN or the login of gh for it"
+        )
+    if name := next((name for name in own if name in held), ""):
+        return AccessToken(value=held[name], source=name)
     if program := shutil.which("gh", path=environ.get("PATH")):
         asked = [program, "auth", "token", "--hostname", host]
         try:
@@ -193,7 +246,7 @@ def take_token(host: str, environ: MutableMapping[str, str] = os.environ) -> Acc
             if done.returncode == 0 and (value := done.stdout.strip()):
                 return AccessToken(value=value, source="the login of gh")
     raise UsageError(
-        f"sq has no right to act on {host}: set GITHUB_TOKEN or GH_TOKEN, or log in with `gh auth login"
+        f"sq has no right to act on {host}: set {own[1]} or {own[0]}, or log in with `gh auth login"
         f" --hostname {host}`. The token needs to write contents and pull requests, and to read "
         "issues and checks"
     )

@@ -16,7 +16,8 @@ AUTO = "auto"  # how a switch is left to sq
 NONE = "none"  # how a file, the environment or a flag says that nothing is held back
 _PORTS = 65_536
 _MOST = 10**12  # no number means anything beyond it, and what is stored has 64 bits
-REGISTRIES = "registries"  # how hosts are left to the project's files
+# How hosts are left to the project's files: with the user's credentials for reading, or never with them.
+REGISTRIES, ANONYMOUS = "registries", "anonymous-registries"
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
 _YES, _NO = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
@@ -178,12 +179,12 @@ LINES = ValueKind(
     tuple,
 )
 HOSTS = ValueKind(
-    f'"{REGISTRIES}" or a list of hosts, each as "HOST" or "HOST:PORT" ("{REGISTRIES}" may be one of them)',
-    lambda value: value == REGISTRIES if isinstance(value, str) else _are_hosts(value),
-    lambda text: REGISTRIES if text.strip() == REGISTRIES else _lines_in(text),
+    f'"{REGISTRIES}", "{ANONYMOUS}" or a list of hosts, each as "HOST" or "HOST:PORT" (either may be in it)',
+    lambda value: value in {REGISTRIES, ANONYMOUS} if isinstance(value, str) else _are_hosts(value),
+    lambda text: text.strip() if text.strip() in {REGISTRIES, ANONYMOUS} else _lines_in(text),
     lambda value: value if isinstance(value, str) else tuple(one.lower() for one in value),
     store=lambda value: (value,) if isinstance(value, str) else value,
-    load=lambda value: REGISTRIES if value == (REGISTRIES,) else value,
+    load=lambda value: value[0] if value in {(REGISTRIES,), (ANONYMOUS,)} else value,
 )
 SERVICES = ValueKind(
     'a list of services, each as "HOST:PORT" with a port of its own', _are_services, _lines_in, tuple

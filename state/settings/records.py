@@ -13,6 +13,7 @@ from state.settings.integrations import Integrations, is_variable
 from state.settings.kinds import (
     ADDRESS,
     AMOUNT,
+    ANONYMOUS,
     BY_ITSELF,
     HOSTS,
     MOMENT,
@@ -250,13 +251,15 @@ class Confinement:
     """How a process of sq holds agents: the way in which their processes are ended, and their sandbox.
 
     `key_exposed` says how agents could read the API key, if they could. `registries` are the hosts that the
-    run's sandboxes may read, by the files of its base.
+    run's sandboxes may read, by the files of its base, and `signed_in` the addresses that are asked there
+    with the user's credentials.
     """
 
     containment: str = ""
     sandbox: SandboxHeld | None = None
     key_exposed: str = ""
     registries: tuple[str, ...] = ()
+    signed_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +303,8 @@ class SandboxSettings:
         tuple[str, ...],
         SetBy(
             "hosts that agents and downloads of packages reach: `registries` (those of the project, for "
-            "reading only), or a list. Of a host that you name anything goes through, also out. `[]`: none",
+            "reading only), `anonymous-registries` (the same, never with your credentials), or a list. Of a "
+            "host that you name anything goes through, also out. `[]`: none",
             HOSTS,
         ),
     ] = (REGISTRIES,)
@@ -313,6 +317,11 @@ class SandboxSettings:
         ),
     ] = ()
     limits: SandboxLimits = field(default_factory=SandboxLimits)
+
+    @property
+    def named_hosts(self) -> tuple[str, ...]:
+        """Return the hosts that are named, beside the registries."""
+        return tuple(one for one in self.hosts if one not in {REGISTRIES, ANONYMOUS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

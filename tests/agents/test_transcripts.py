@@ -1,7 +1,10 @@
 """Transcripts that Claude Code 2.1.329 wrote (`transcripts/`, trimmed), read back and rendered."""
 
 import json
+import os
+import socket
 import sys
+import time
 from pathlib import Path
 from subprocess import run
 from tempfile import TemporaryDirectory
@@ -10,7 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.transcript.read import TranscriptError, read_transcript, transcript_of, with_last_message
+from agents.transcript.read import (
+    LONGEST_LINE,
+    TranscriptError,
+    read_transcript,
+    transcript_of,
+    with_last_message,
+)
 from agents.transcript.records import Speaker, ToolCall
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.session_facts import facts_of
@@ -454,3 +463,65 @@ def test_what_was_not_read_is_told_to_the_judge(written):
     path = written(*(user(f"prompt {number} & more", promptSource="sdk") for number in range(100)))
     transcript = read_transcript(path, tail_bytes=500)
     assert rendered(transcript, 9_000).startswith(f'<left-out bytes="{transcript.left_out_bytes}"/>\n')
+
+
+def spoken_at_the_end(path):
+    """Append a conversation to a file."""
+    with path.open("ab") as file:
+        file.write(("\n" + user("Fix it.", promptSource="sdk") + assistant(text("Done."))).encode())
+
+
+def test_of_a_sparse_file_of_ten_gigabytes_the_end_is_read(tmp_path):
+    path = tmp_path / "s.jsonl"
+    with path.open("wb") as file:
+        file.truncate(10_000_000_000)
+    assert read_transcript(path).turns == ()
+    spoken_at_the_end(path)
+    for tail in (None, 1_000, 20_000_000):
+        found = read_transcript(path, tail_bytes=tail)
+        assert found.turns[-1].texts == ("Done.",)
+        assert found.left_out_bytes > 9_000_000_000
+
+
+def test_an_endless_line_is_passed_over(tmp_path):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"x" * LONGEST_LINE + user("Not a line.", promptSource="sdk").encode())
+    spoken_at_the_end(path)
+    (turn,) = read_transcript(path).turns
+    assert turn.texts == ("Done.",)
+
+
+def test_what_is_no_plain_file_is_never_read(tmp_path):
+    os.mkfifo(tmp_path / "fifo.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "zero.jsonl").symlink_to("/dev/zero")
+    (tmp_path / "loop.jsonl").symlink_to(tmp_path / "loop.jsonl")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(tmp_path / "socket.jsonl"))
+        for name in ("fifo", "folder", "zero", "loop", "socket"):
+            for tail in (None, 1_000):
+                with pytest.raises(TranscriptError):
+                    read_transcript(tmp_path / f"{name}.jsonl", tail_bytes=tail)
+
+
+def test_a_session_that_takes_too_long_is_not_read(written):
+    path = written(*[user("Fix it.", promptSource="sdk")] * 10)
+    with pytest.raises(TranscriptError, match="took longer"):
+        read_transcript(path, until=time.monotonic() - 1)
+
+
+def test_subagents_that_call_each_other_in_a_circle_come_to_an_end(tmp_path):
+    path, folder = tmp_path / "s.jsonl", tmp_path / "s" / "subagents"
+    folder.mkdir(parents=True)
+    call = {"type": "tool_use", "id": "1", "name": "Agent", "input": {}}
+    back = json.loads(result("1", "It is done."))
+    text_ = assistant(call) + line(**back, toolUseResult={"agentId": "a"})
+    path.write_text(user("Go.", promptSource="sdk") + text_)
+    (folder / "agent-a.jsonl").write_text(text_)
+    (folder / "agent-a").mkdir()
+    (folder / "agent-a" / "subagents").symlink_to(folder)
+    (call,) = read_transcript(path).turns[0].calls
+    depth = 0
+    while call.inner:
+        depth, (call,) = depth + 1, call.inner
+    assert depth == 4

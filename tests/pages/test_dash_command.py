@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from dash_served import asked, dash_on, request, signed_in
 from language.large_runs import RUN_ID
+from playwright.sync_api import expect
 
 
 def sq(*arguments):
@@ -49,17 +50,42 @@ def test_a_port_that_is_taken_is_named(state):
     assert "--port" in done.stderr
 
 
-def test_open_starts_a_browser_with_the_address(state, tmp_path):
+def test_open_starts_a_browser_with_a_file_of_the_users_alone_that_leads_to_the_page(
+    state, tmp_path, browser
+):
     """A browser of the user's that notes its arguments."""
-    browser = tmp_path / "bin" / "xdg-open"
-    browser.parent.mkdir()
-    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
-    browser.chmod(0o755)
-    with dash_on(state, "--open", PATH=f"{browser.parent}:/usr/bin:/bin") as dash:
+    program = tmp_path / "bin" / "xdg-open"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/noted && mv {tmp_path}/noted {tmp_path}/opened\n')
+    program.chmod(0o755)
+    with dash_on(state, "--open", PATH=f"{program.parent}:/usr/bin:/bin") as dash:
         for _ in range(200):
             if asked(dash, request(dash, "/"))[0] == 403 and (tmp_path / "opened").exists():
                 break
-        assert (tmp_path / "opened").read_text().strip() == dash.address
+        opened = (tmp_path / "opened").read_text().strip()
+        assert dash.token not in opened
+        file = Path(opened)
+        assert [file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777] == [0o600, 0o700]
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        page.wait_for_url(f"{dash.origin}/")
+        expect(page.locator("h1")).to_be_visible()
+        assert dash.token not in page.url
+        page.close()
+        assert asked(dash, request(dash, f"/?t={dash.token}"))[0] == 403, "it is good once"
+    assert not file.parent.exists()
+
+
+def test_another_site_gets_nothing_by_an_address_without_the_token(dash, state):
+    cross = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+    for path, more in (
+        ("/", cross), ("/?t=x", cross), (f"/?t={dash.token}", ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"]),
+        (f"/?t={dash.token}", ["Sec-Fetch-Site: cross-site"]), (f"/?t={dash.token}", [*cross, "Origin: https://evil.example"]),
+        (f"/?t={dash.token}", [*cross[:2], "Sec-Fetch-Dest: iframe"]),
+    ):  # fmt: skip
+        assert asked(dash, request(dash, path, more=more))[0] == 403
+    cookie = signed_in(dash)
+    assert asked(dash, request(dash, "/", cookie=cookie, more=cross))[0] == 403
 
 
 def test_a_damaged_journal_is_said_on_its_page_and_the_others_are_shown(state):

@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import stat
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,17 @@ def test_the_guard_stands_before_everything():
     text = (Path(__file__).parents[2] / "orchestrator" / "views" / "page" / "serving.py").read_text()
     assert "guard = Guard(app, hosts, sessions, port, controls=controls)" in text
     assert "_Server(_config(guard))" in text
+
+
+@pytest.mark.parametrize(
+    "beginning", [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"]
+)
+def test_silent_connections_hold_the_page_for_nobody(shared, cookie, beginning):
+    with ExitStack() as stack:
+        for _ in range(300):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", shared.port), timeout=20))
+            with suppress(OSError):
+                line.sendall(beginning)
+                if beginning.endswith(b"\r\n\r\n"):
+                    line.recv(1)
+        assert asked(shared, request(shared, cookie=cookie))[0] == 200

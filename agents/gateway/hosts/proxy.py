@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import anyio
 import h11
 import structlog
-from anyio.abc import ByteStream
+from anyio.abc import ByteStream, SocketAttribute
 from anyio.streams.tls import TLSStream
 
 from agents.concurrency import task_group
+from agents.gateway.hosts.credentials import Answer, authorization_for
 from agents.gateway.hosts.rules import (
     Address,
     HostRefusedError,
@@ -30,21 +31,27 @@ from agents.gateway.hosts.rules import (
 )
 from agents.gateway.hosts.way_out import WayOut
 from agents.gateway.hosts.wire import BROKEN, Wire, relay, without_connection
+from agents.gateway.places import Place, Places, peer_of
 
 if TYPE_CHECKING:
     import trustme
 
 log = structlog.get_logger(__name__)
-_FORBIDDEN, _BAD_GATEWAY = 403, 502
+_FORBIDDEN, _BAD_GATEWAY, _GOOD = 403, 502, 2  # the last: hundreds
 _MOST_READ = 1 << 24  # bytes of an answer to sq itself
-_MOST_AT_ONCE = 200  # connections on one socket
+_MOST, _EACH = 192, 96  # connections on one socket, and of one sandbox: package managers open up to 64
+_IDLE_S = 60.0  # between requests on one connection
+_PAUSE_S = 0.1
+Serve = Callable[[ByteStream, Place], Awaitable[None]]
 
 
 class HostsProxy:
     """The proxy for its users: the certificates that tools in a sandbox need, and the uses of hosts."""
 
-    def __init__(self, hosts: OpenHosts, way_out: WayOut, authority: "trustme.CA") -> None:
-        self._hosts, self._way_out, self._authority = hosts, way_out, authority
+    def __init__(
+        self, hosts: OpenHosts, way_out: WayOut, authority: "trustme.CA", head_s: float = 10.0
+    ) -> None:
+        self._hosts, self._way_out, self._authority, self._head_s = hosts, way_out, authority, head_s
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._uses = HostUses()
         self.take_uses = self._uses.take
@@ -54,10 +61,10 @@ class HostsProxy:
         """All certificates that a tool in a sandbox has to trust, as PEM."""
         return self._way_out.certificates + self._authority.cert_pem.bytes().decode()
 
-    async def serve(self, client: ByteStream) -> None:
+    async def serve(self, client: ByteStream, place: Place) -> None:
         """Answer one connection of a sandbox."""
         near = Wire(client, h11.SERVER)
-        request = await near.request()
+        request = await near.request(self._head_s)
         if request is None:
             return
         named = request.target.decode("latin-1")
@@ -65,7 +72,7 @@ class HostsProxy:
         try:
             address = address_in(named)
             self._hosts.check(request.method, address)
-            await (self._tunnel if address in self._hosts.named else self._read)(near, address)
+            await (self._tunnel if address in self._hosts.named else self._read)(near, address, place)
         except HostRefusedError as refusal:
             self._uses.refuse(address, str(refusal))
             await near.refuse(_FORBIDDEN, f"{address[0]}: {refusal}")
@@ -81,9 +88,7 @@ class HostsProxy:
         self._hosts.check(b"CONNECT", address)
         given = [(b"host", host.encode()), (b"accept", b"application/json")]
         request = h11.Request(method="GET", target=target, headers=given)
-        headers = headers_for_registry(
-            b"GET", request.target, given, address, self._hosts.registries.get(address, "")
-        )
+        headers = headers_for_registry(b"GET", request.target, given, address, "")
         body, reading = b"", _Reading(self._way_out, address)
         try:
             answer = await reading.ask(request, headers)
@@ -95,7 +100,8 @@ class HostsProxy:
             await reading.end()
         return body if answer.status_code == HTTPStatus.OK else b""
 
-    async def _tunnel(self, near: Wire, address: Address) -> None:
+    async def _tunnel(self, near: Wire, address: Address, place: Place) -> None:
+        place.is_silent = False
         self._uses.count(address, requests=1)
         try:
             far = await self._way_out.connect(address, public=False)
@@ -105,26 +111,28 @@ class HostsProxy:
         await near.send(h11.Response(status_code=200, headers=[]))
         await relay(near.stream, far, partial(self._uses.count, address))
 
-    async def _read(self, near: Wire, address: Address) -> None:
+    async def _read(self, near: Wire, address: Address, place: Place) -> None:
         """Serve a client that speaks TLS with a registry, as it believes."""
         await near.send(h11.Response(status_code=200, headers=[]))
         context = self._context_for(address[0])
-        stream = await TLSStream.wrap(
-            near.stream, server_side=True, ssl_context=context, standard_compatible=False
-        )
+        with anyio.fail_after(self._head_s):
+            stream = await TLSStream.wrap(
+                near.stream, server_side=True, ssl_context=context, standard_compatible=False
+            )
         inside, reading = Wire(stream, h11.SERVER), _Reading(self._way_out, address)
         try:
-            while request := await inside.request():
+            within_s = self._head_s
+            while request := await inside.request(within_s):
+                place.is_silent, within_s = False, _IDLE_S
+                given = authorization_for(request.target, self._hosts.registries[address])
                 try:
                     headers = headers_for_registry(
-                        request.method,
-                        request.target,
-                        list(request.headers),
-                        address,
-                        self._hosts.registries[address],
+                        request.method, request.target, list(request.headers), address, given
                     )
-                    self._uses.admit(address, request.target, headers)
+                    self._uses.admit(address, request.target, headers, place.peer)
                     answer = await reading.ask(request, headers)
+                    to_ours = Answer(given) if given else None
+                    answer = to_ours.head(answer) if to_ours else answer
                 except HostRefusedError as refusal:
                     self._uses.refuse(address, str(refusal))
                     await inside.refuse(_FORBIDDEN, f"{address[0]}: {refusal}")
@@ -134,19 +142,28 @@ class HostsProxy:
                     return
                 await inside.receive()  # the end of the request, which has no body
                 self._uses.count(address, len(request.target), requests=1)
-                await self._answer(inside, reading.wire, answer, address)
+                await self._answer(inside, reading.wire, answer, address, to_ours)
                 if not inside.next():
                     return
+                place.is_silent = True
         finally:
             with anyio.CancelScope(shield=True):
                 await reading.end()
 
-    async def _answer(self, near: Wire, far: Wire, answer: h11.Response, address: Address) -> None:
+    async def _answer(
+        self, near: Wire, far: Wire, answer: h11.Response, address: Address, to_ours: Answer | None
+    ) -> None:
+        """Answer as the registry does. `to_ours`: it answers to credentials of the user's."""
         headers = without_connection(list(answer.headers))
         await near.send(h11.Response(status_code=answer.status_code, headers=headers, reason=answer.reason))
+        is_shown = not to_ours or answer.status_code // 100 == _GOOD
         while isinstance(event := await far.receive(), h11.Data):
             self._uses.count(address, 0, len(event.data))
-            await near.send(h11.Data(data=bytes(event.data)))
+            data = to_ours.part(bytes(event.data)) if to_ours else bytes(event.data)
+            if data and is_shown:
+                await near.send(h11.Data(data=data))
+        if to_ours and is_shown and (rest := to_ours.part(b"", last=True)):
+            await near.send(h11.Data(data=rest))
         await near.send(h11.EndOfMessage())
 
     def _context_for(self, host: str) -> ssl.SSLContext:
@@ -196,13 +213,16 @@ class _Reading:
 
 
 @asynccontextmanager
-async def serve_hosts(hosts: OpenHosts, way_out: WayOut, path: Path) -> AsyncIterator[HostsProxy]:
+async def serve_hosts(
+    hosts: OpenHosts, way_out: WayOut, path: Path, places: Places | None = None
+) -> AsyncIterator[HostsProxy]:
     """Serve sandboxes on a unix socket at `path`, for this user alone, while the block runs."""
     import trustme
 
     authority = trustme.CA(organization_name="sq", organization_unit_name="package registries of one run")
-    proxy = HostsProxy(hosts, way_out, authority)
-    async with _listening(path, proxy.serve):
+    places = places or Places(most=_MOST, each=_EACH)
+    proxy = HostsProxy(hosts, way_out, authority, places.head_s)
+    async with _listening(path, proxy.serve, places):
         yield proxy
 
 
@@ -210,33 +230,42 @@ async def serve_hosts(hosts: OpenHosts, way_out: WayOut, path: Path) -> AsyncIte
 async def serve_service(address: Address, path: Path) -> AsyncIterator[None]:
     """Relay from a unix socket at `path`, for this user alone, to a service of the user's."""
 
-    async def serve(client: ByteStream) -> None:
+    async def serve(client: ByteStream, place: Place) -> None:
+        place.is_silent = False
         await relay(client, await anyio.connect_tcp(*address), lambda _sent, _received: None)
 
-    async with _listening(path, serve):
+    async with _listening(path, serve, Places(most=_MOST, each=_EACH)):
         yield
 
 
 @asynccontextmanager
-async def _listening(path: Path, serve: Callable[[ByteStream], Awaitable[None]]) -> AsyncIterator[None]:
-    """Serve connections, some at once, while the block runs. A broken one ends alone."""
-    places = anyio.Semaphore(_MOST_AT_ONCE)
+async def _listening(path: Path, serve: Serve, places: Places) -> AsyncIterator[None]:
+    """Serve connections while the block runs, those that have a place. A broken one ends alone."""
 
-    async def served(client: ByteStream) -> None:
-        try:
-            async with client:
-                await serve(client)
-        except Exception as error:  # noqa: BLE001  bytes of an agent's, whatever they are
-            log.debug("hosts.connection.ended", path=str(path), error=repr(error))
-        finally:
-            places.release()
+    async def served(client: ByteStream, place: Place | None, scope: anyio.CancelScope) -> None:
+        with scope:
+            try:
+                async with client:
+                    if place:
+                        await serve(client, place)
+            except Exception as error:  # noqa: BLE001  bytes of an agent's, whatever they are
+                log.debug("hosts.connection.ended", path=str(path), error=repr(error))
+            finally:
+                if place:
+                    places.leave(place)
 
     async with await anyio.create_unix_listener(path, mode=0o600) as listener, task_group() as tasks:
 
         async def accept() -> None:
             while True:
-                await places.acquire()
-                tasks.start_soon(served, await listener.accept())
+                try:
+                    client = await listener.accept()
+                except OSError:  # no more files can be opened just now
+                    await anyio.sleep(_PAUSE_S)
+                    continue
+                scope = anyio.CancelScope()
+                peer = peer_of(client.extra(SocketAttribute.raw_socket))  # noqa: S610  not of Django
+                tasks.start_soon(served, client, places.take(peer, scope.cancel), scope)
 
         tasks.start_soon(accept)
         try:

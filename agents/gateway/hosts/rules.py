@@ -4,9 +4,10 @@ A host counts by its name as it is written. So no other spelling, and no address
 """
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from agents.gateway.hosts.credentials import Credential
 from state.errors import SqError
 from state.records.commands import HostUse
 
@@ -17,6 +18,7 @@ MOST_TARGET = 2_000  # bytes of a path with its query
 MOST_TARGETS, MOST_REQUESTS = 20_000, 200_000  # of all sandboxes of a run, in one process of sq
 _MOST_HOSTS, _LONGEST_HOST = 200, 100  # that are counted each, and the characters of a name
 _OTHERS = "other hosts"
+_HTTPS = 443
 _PASSED_ON = frozenset({b"accept", b"accept-encoding", b"range"})
 _LONGEST_VALUE = 500  # bytes of such a header
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -31,11 +33,11 @@ class HostRefusedError(SqError):
 class OpenHosts:
     """The hosts that are open to the sandboxes of a run.
 
-    `registries` are only read, with this value of an Authorization header if it is not empty. `named` are
-    those that the user names: everything goes through.
+    `registries` are only read, where these credentials fit with them. `named` are those that the user names:
+    everything goes through.
     """
 
-    registries: Mapping[Address, str] = field(default_factory=dict, repr=False)
+    registries: Mapping[Address, tuple[Credential, ...]] = field(default_factory=dict, repr=False)
     named: frozenset[Address] = frozenset()
 
     def check(self, method: bytes, address: Address) -> None:
@@ -83,6 +85,8 @@ def headers_for_registry(
 ) -> list[Pair]:
     """Return the headers with which a request goes on to a registry. `headers` have names in small letters.
 
+    With `authorization` the answer is asked for whole and unpacked, because it is looked into.
+
     Raises:
         HostRefusedError: it does more than read, or its address could carry much.
     """
@@ -97,12 +101,14 @@ def headers_for_registry(
         raise HostRefusedError("the request inside names another host")
     if not target.startswith(b"/") or len(target) > MOST_TARGET:
         raise HostRefusedError(f"its path is not one of at most {MOST_TARGET} bytes")
-    kept = [(name, given[name]) for name in sorted(_PASSED_ON & given.keys())]
+    signed = [(b"accept-encoding", b"identity"), (b"authorization", authorization.encode("latin-1"))]
+    passed_on = {b"accept"} if authorization else _PASSED_ON
+    kept = [(name, given[name]) for name in sorted(passed_on & given.keys())]
     return [
-        (b"host", given[b"host"]),
+        (b"host", (host if port == _HTTPS else f"{host}:{port}").encode()),
         (b"user-agent", b"sq"),
         *((name, value) for name, value in kept if len(value) <= _LONGEST_VALUE),
-        *([(b"authorization", authorization.encode("latin-1"))] if authorization else []),
+        *(signed if authorization else []),
     ]
 
 
@@ -114,13 +120,22 @@ class HostUses:
         self._found: dict[str, HostUse] = {}
         self._targets: set[int] = set()
         self._requests = 0
+        self._by_peer: dict[Hashable, list[int]] = {}
 
-    def admit(self, address: Address, target: bytes, headers: Iterable[Pair] = ()) -> None:
-        """Raise `HostRefusedError` if the run has asked registries for too much."""
+    def admit(
+        self, address: Address, target: bytes, headers: Iterable[Pair] = (), peer: Hashable = None
+    ) -> None:
+        """Raise `HostRefusedError` if the run has asked for too much, or one peer for half of that."""
+        way = hash((address, target, *headers))
+        own = self._by_peer.setdefault(peer, [0, 0])
+        own[0] += 1
+        own[1] += way not in self._targets
         self._requests += 1
-        self._targets.add(hash((address, target, *headers)))
+        self._targets.add(way)
         if self._requests > MOST_REQUESTS or len(self._targets) > self._most_targets:
             raise HostRefusedError(f"a run asks {MOST_REQUESTS:,} times, in {self._most_targets:,} ways")
+        if peer is not None and (own[0] > MOST_REQUESTS // 2 or own[1] > self._most_targets // 2):
+            raise HostRefusedError("one sandbox asks half as often as the run may, and in half as many ways")
 
     def count(self, address: Address, sent: int = 0, received: int = 0, *, requests: int = 0) -> None:
         """Add to the use of a host."""

@@ -39,9 +39,14 @@ class Wire:
                     self._http.receive_data(b"")
         return event
 
-    async def request(self) -> h11.Request | None:
-        """Return the beginning of the next request, None at the end of the connection."""
-        event = await self.receive()
+    async def request(self, within_s: float) -> h11.Request | None:
+        """Return the beginning of the next request, None at the end of the connection.
+
+        Raises:
+            TimeoutError: it was not there whole within these seconds.
+        """
+        with anyio.fail_after(within_s):
+            event = await self.receive()
         return event if isinstance(event, h11.Request) else None
 
     async def response(self) -> h11.Response:
@@ -55,7 +60,8 @@ class Wire:
         """Send events of h11."""
         data = b"".join(self._http.send(event) or b"" for event in events)
         if data:
-            await self.stream.send(data)
+            with anyio.fail_after(_SILENT_S):
+                await self.stream.send(data)
 
     async def refuse(self, status: int, why: str) -> None:
         """Answer with this status and its reason, and end the connection."""

@@ -18,7 +18,13 @@ from agents.api_key import read_key
 from agents.process.sandbox.choice import SandboxLevel
 from agents.session.permissions import rule_names
 from orchestrator.cli.doctor.checks import DoctorCheck, fail, ok, warn
-from orchestrator.cli.runs.notes import has_other_proxy, host_lines, problems_of, registries_to_open
+from orchestrator.cli.runs.notes import (
+    has_other_proxy,
+    host_lines,
+    problems_of,
+    registries_to_open,
+    signed_in_at,
+)
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import KEPT, SteeringSettings, old_sessions, sessions_folder
 from orchestrator.gates.stop_gate.install import HookState, standings, warnings_of
@@ -97,7 +103,9 @@ def _hosts(settings: SandboxSettings, environ: Mapping[str, str], repository: Pa
         found = "sandboxes reach none, because the proxy of HTTPS_PROXY is not one of HTTP"
         return warn(name, found, "name one of HTTP, or `sandbox.services`")
     registries = registries_to_open(repository, settings, held, environ) if repository else ()
-    lines = [line.partition(": ")[2] for line in host_lines(registries, settings, held, environ)]
+    signed_in = signed_in_at(repository, settings, environ) if repository and registries else ()
+    told = host_lines(registries, settings, held, environ, signed_in)
+    lines = [line.partition(": ")[2] for line in told]
     return ok(name, "; ".join(lines) or "sandboxes reach none: `sandbox.hosts`, and the project's manifests")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from orchestrator.cli import options
 from orchestrator.cli.fleet import control
 from orchestrator.cli.fleet.opened import checked_labels, database_url, fleet_root, shown_url
 from orchestrator.cli.fleet.submit import submit
@@ -37,6 +38,7 @@ _NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
     show_default=True,
     help="The sandbox of all runs here. No submission can change it.",
 )
+@options.host
 @click.option("--trust-settings", is_flag=True, help="A repository's sq.toml may open the sandbox.")
 @click.option("--most", type=click.FloatRange(min=0), metavar="USD", help="The largest budget of a run here.")
 @click.option(

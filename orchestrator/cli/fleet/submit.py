@@ -58,6 +58,7 @@ _MOST_USD = 1_000_000.0
 )
 @click.option("--pool", default="default", show_default=True, metavar="NAME", help="The budget that pays.")
 @click.option("--pr", "pull_request", is_flag=True, help="Hand complete work over as a pull request.")
+@options.host
 @click.option("--nonce", default="", metavar="TEXT", help="Makes the same work another submission.")
 @click.option("--wait", is_flag=True, help="Wait for the end of all, and exit with the worst of their codes.")
 @click.option(

@@ -1,9 +1,13 @@
 """Examines one session for `sq gate check`, and sums up all of a project for `sq gate usage`."""
 
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import anyio
 
@@ -56,6 +60,32 @@ class Checked:
     def may_stop(self) -> bool:
         """Whether nothing holds the session."""
         return not self.held_by
+
+
+DEADLINE_S = 180.0
+
+
+@contextmanager
+def within(seconds: float, what: str) -> Iterator[None]:
+    """Let the block take so many seconds, a slow pattern included. Only the main thread can be held to it.
+
+    Raises:
+        UsageError: it took longer.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def give_up(*_: object) -> NoReturn:
+        raise UsageError(f"{what} took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def check_session(path: Path, *, rules_only: bool, project: Path | None) -> Checked:

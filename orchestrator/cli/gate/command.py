@@ -44,10 +44,11 @@ def check(transcript: Path, rules: bool, explain: bool, project: Path | None, as
     project that the session worked in. Exit code 0 if the session may stop, 1 if it would be held, 2 if
     TRANSCRIPT is not a transcript.
     """
-    from orchestrator.cli.gate.check import check_session
+    from orchestrator.cli.gate.check import DEADLINE_S, check_session, within
     from orchestrator.views.gates import examination_lines
 
-    done = check_session(transcript, rules_only=rules, project=project)
+    with within(DEADLINE_S, f"checking {transcript}"):
+        done = check_session(transcript, rules_only=rules, project=project)
     if as_json:
         shown = {
             "may_stop": done.may_stop,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--draft", is_flag=True, help="Open a draft, also of complete work.")
 @click.option("--no-push", is_flag=True, help="Push nothing: the branch is on the service already.")
 @click.option("--closes", is_flag=True, help="Close the issue that the spec came from when it is merged.")
+@options.host
 @click.option("--print", "only_print", is_flag=True, help="Print title and text, and send nothing.")
 @options.state_dir
 def pr(
@@ -194,6 +195,7 @@ async def _earlier(folder: Path, origin: str) -> "list[ReportContents]":
     help="Watch for this long at most: 90m, 8h, 2d.",
 )
 @flags.settings(budget="USD", questions="", sandbox="")
+@options.host
 @options.rehearse
 @options.state_dir
 @options.plain

@@ -337,7 +337,7 @@ async def _checked_out(place: _Place, before: _Before, pull_request: PullRequest
     """
     branch = run_branch(before.origin)
     reference = f"refs/heads/{branch}"
-    settings, environment = as_pusher(place.remote, place.token)
+    settings, environment = await as_pusher(place.root, place.remote, place.token)
     await git(
         place.root, "fetch", "--no-tags", "--quiet", place.remote.name, reference,
         settings=settings, environment=environment,

@@ -24,6 +24,7 @@ from orchestrator.cli.runs.notes import (
     notes_on,
     registries_to_open,
     sandbox_lines,
+    signed_in_at,
 )
 from orchestrator.cli.runs.plans import basis_of, prepare
 from orchestrator.cli.runs.project_files import context_folders, refuse_servers, with_included
@@ -113,6 +114,7 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     await refuse_servers(settings, choice, repository.root, instructed_at)
     exposed = surroundings.how_exposed(settings, credentials, choice)
     registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
+    signed_in = signed_in_at(repository.root, settings.sandbox, surroundings.environ) if registries else ()
     run_id, run_folder = state.new_run()
     surroundings.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)
@@ -131,13 +133,13 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
         sq_version=sq_version(),
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
-            *sandbox_lines(settings, choice, registries, surroundings.environ),
+            *sandbox_lines(settings, choice, registries, surroundings.environ, signed_in),
             *_notes_on_others(settings, credentials, surroundings),
             *filter(None, [exposed, *request.notes]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
-        confined=_confined(surroundings, choice, exposed, registries),
+        confined=_confined(surroundings, choice, exposed, registries, signed_in),
     )
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
@@ -182,13 +184,18 @@ async def _base(request: RunRequest, repository: Repository, settings: Settings,
 
 
 def _confined(
-    surroundings: RunEnvironment, choice: Choice, exposed: str, registries: tuple[str, ...]
+    surroundings: RunEnvironment,
+    choice: Choice,
+    exposed: str,
+    registries: tuple[str, ...],
+    signed_in: tuple[str, ...],
 ) -> Confinement:
     return Confinement(
         containment=surroundings.containment,
         sandbox=choice.held,
         key_exposed=exposed,
         registries=registries,
+        signed_in=signed_in,
     )
 
 
@@ -243,6 +250,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, dr
                 choice,
                 surroundings.how_exposed(settings, credentials, choice),
                 view.started.confined.registries,
+                view.started.confined.signed_in,
             ),
             sandbox_mode=mode,
             budget_usd=go_on.budget_usd,

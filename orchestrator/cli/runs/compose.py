@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -180,8 +180,9 @@ async def drive(
         stack.enter_context(trusting(trusted))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
-            state_root = run_folder.parents[1]
-            await keep_users_work(journal.append, view, started, run_folder, leave_out=[state_root])
+            await keep_users_work(
+                journal.append, view, started, run_folder, leave_out=[run_folder.parents[1]]
+            )
         connection = await stack.enter_async_context(
             connected(
                 started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
@@ -189,8 +190,7 @@ async def drive(
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
-        outside = reaching_out(boundary, started.confined.registries, settings.sandbox, root, run_folder)
-        boundary = await stack.enter_async_context(outside)
+        boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
         await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
         await stack.enter_async_context(_door(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
@@ -211,6 +211,14 @@ async def drive(
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
+
+
+def _opened(
+    boundary: SandboxPolicy, started: RunStarted, settings: Settings, run_folder: Path
+) -> AbstractAsyncContextManager[SandboxPolicy]:
+    """Return the boundary with the hosts that were open when the run began."""
+    seen, root = started.confined, Path(started.repository)
+    return reaching_out(boundary, seen.registries, settings.sandbox, root, run_folder, seen.signed_in)
 
 
 async def _leave_report(surroundings: RunEnvironment, run_folder: Path, journal: Journal) -> None:

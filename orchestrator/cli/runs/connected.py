@@ -28,7 +28,6 @@ from orchestrator.project.readiness.registries import Registries, registries_of
 from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
 from state.settings.integrations import Telemetry
-from state.settings.kinds import REGISTRIES
 from state.settings.records import SandboxSettings, Settings
 
 LEDGER = "rehearsal.jsonl"
@@ -104,13 +103,18 @@ async def reaching_out(
     settings: SandboxSettings,
     project: Path,
     run_folder: Path,
+    signed_in: tuple[str, ...] | None = None,
 ) -> AsyncIterator[SandboxPolicy]:
-    """Provide the boundary with the hosts and services that are open, while the block runs."""
+    """Provide the boundary with the hosts and services that are open, while the block runs.
+
+    `signed_in`: the addresses of registries that are asked with credentials, as the run was told them when it
+    began. None: all that the project's files name now.
+    """
     environ = boundary.environ
-    named = () if has_other_proxy(environ) else (one for one in settings.hosts if one != REGISTRIES)
+    named = () if has_other_proxy(environ) else settings.named_hosts
     found = registries_of(project, home=boundary.home, environ=environ)
     hosts = OpenHosts(
-        registries={address_in(one): found.hosts.get(one, "") for one in registries},
+        registries={address_in(one): found.credentials(one, signed_in) for one in registries},
         named=frozenset(address_in(one) for one in named),
     )
     async with AsyncExitStack() as stack:

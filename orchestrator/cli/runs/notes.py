@@ -24,7 +24,7 @@ from orchestrator.views.run.ending import NETWORK_IS_OPEN
 from state.errors import UsageError
 from state.secrets import without_secrets
 from state.settings.integrations import Integrations, NoticeTarget, Telemetry
-from state.settings.kinds import REGISTRIES
+from state.settings.kinds import ANONYMOUS
 from state.settings.records import (
     CommandNetwork,
     Sandbox,
@@ -38,6 +38,7 @@ _NO_DOOR = (
     "without bubblewrap, sq reads an agent's folder only after its session has ended, and begins each next "
     "exchange with another process"
 )
+_MOST_NAMED = 8
 
 
 async def notes_for(
@@ -74,11 +75,15 @@ async def notes_for(
 
 
 def sandbox_lines(
-    settings: Settings, choice: Choice, registries: tuple[str, ...], environ: Mapping[str, str]
+    settings: Settings,
+    choice: Choice,
+    registries: tuple[str, ...],
+    environ: Mapping[str, str],
+    signed_in: tuple[str, ...] = (),
 ) -> list[str]:
     """Return lines on the sandbox, and on the network, hosts, services and folders that it opens."""
     is_full = choice.held.commands and settings.sandbox.network is CommandNetwork.FULL
-    hosts = host_lines(registries, settings.sandbox, choice.held, environ)
+    hosts = host_lines(registries, settings.sandbox, choice.held, environ, signed_in)
     context = [f"agents may read {one}, and change nothing there" for one in settings.context]
     memory = not_limited(settings.sandbox.limits) if choice.held.commands else []
     return [
@@ -95,15 +100,28 @@ def registries_to_open(
     folder: Path, settings: SandboxSettings, held: SandboxHeld, environ: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the registries that a run opens: those of its project, unless the settings name others alone."""
-    if REGISTRIES not in settings.hosts or not held.commands or has_other_proxy(environ):
+    if settings.named_hosts == settings.hosts or not held.commands or has_other_proxy(environ):
         return ()
     from orchestrator.project.readiness.registries import registries_of
 
     return tuple(registries_of(folder, home=_home(environ), environ=environ).hosts)
 
 
+def signed_in_at(folder: Path, settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the addresses of registries that a run asks with the user's credentials."""
+    if ANONYMOUS in settings.hosts:
+        return ()
+    from orchestrator.project.readiness.registries import registries_of
+
+    return registries_of(folder, home=_home(environ), environ=environ).signed_in
+
+
 def host_lines(
-    registries: tuple[str, ...], settings: SandboxSettings, held: SandboxHeld, environ: Mapping[str, str]
+    registries: tuple[str, ...],
+    settings: SandboxSettings,
+    held: SandboxHeld,
+    environ: Mapping[str, str],
+    signed_in: tuple[str, ...] = (),
 ) -> Iterator[str]:
     """Yield the lines on the hosts that are open. Without a sandbox all are."""
     if not held.commands:
@@ -111,7 +129,13 @@ def host_lines(
     who = "agents and downloads" if held.level == Sandbox.WHOLE else "downloads of packages"
     if registries:
         yield f"hosts: {who} read packages from {', '.join(registries)}, and nothing else goes there"
-    if named := [one for one in settings.hosts if one != REGISTRIES]:
+    if signed_in:
+        more = f" and {len(signed_in) - _MOST_NAMED} more" if len(signed_in) > _MOST_NAMED else ""
+        yield (
+            f"hosts: sq asks {', '.join(signed_in[:_MOST_NAMED])}{more} with your credentials, for packages "
+            f'alone. `sandbox.hosts = "{ANONYMOUS}"` forbids it'
+        )
+    if named := settings.named_hosts:
         yield f"hosts: {who} reach {', '.join(named)}, where sandbox.hosts lets anything go: also out"
     if settings.services:
         yield f"services: agents and verification reach {', '.join(settings.services)}, by sandbox.services"

@@ -72,6 +72,7 @@ _BUDGET = "The most that the whole run may cost, from its beginning, if it has u
 )
 @click.option("--approve", is_flag=True, help="Build nothing before `sq approve` in another terminal.")
 @click.option("--dry-run", is_flag=True, help="Analyze and plan, show the tasks, build nothing.")
+@options.host
 @options.rehearse
 @_keep
 @options.state_dir

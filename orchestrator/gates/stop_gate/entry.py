@@ -1,5 +1,6 @@
 """The hook's entry, `sq hook stop`: reads a stop from stdin, answers on stdout, and exits with 0."""
 
+import _signal  # type: ignore[import-not-found]  # `signal` would be imported, which takes longer
 import gc
 import os
 import sys
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
 _MOST_INPUT = 10_000_000  # bytes
 _LONGEST = 1_000  # characters of a failure's message
+_BEFORE_S = 6.0  # until the gate's own deadline is set: for the input, and for signs in long files
 _NOTE_S = 2.0  # a note is not worth a longer wait
 _OURS = "SQ_AGENT"  # agents.access: a Claude Code that sq itself started
 
 
 def main() -> None:
     """Answer one stop: read the input from stdin, write nothing or one JSON object, and exit with 0."""
+    _signal.signal(_signal.SIGALRM, lambda *_: _tell("the stop gate had no answer, so the session may stop"))
+    _signal.setitimer(_signal.ITIMER_REAL, _BEFORE_S)
     given = _read()
     if os.environ.get(_OURS):
         return

@@ -5,15 +5,17 @@ import ipaddress
 import netrc
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
+from agents.gateway.hosts.credentials import Credential
 from orchestrator.project.files import look
 from orchestrator.project.runners.table import usual_table
 from state.decoding import table_beside
@@ -25,7 +27,9 @@ _SETTING = re.compile(r"^[ \t]*(?:index-url|registry|url)\s*=\s*\"?(https://[^\s
 _USER = re.compile(r"//[^/@\s]*@")
 # No address in any spelling, no single word, and none of the names for one's own network.
 _NAME = re.compile(r"(?!.*\.(?:localhost|local|internal|arpa)$)(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*")
-_TOKEN = re.compile(r"^//([^/\s]+)\S*?:(_authToken|_auth)\s*=\s*(\S+)", re.MULTILINE)  # in .npmrc
+_TOKEN = re.compile(r"^//([^/\s]+)(/?\S*?):(_authToken|_auth)\s*=\s*(\S+)", re.MULTILINE)  # in .npmrc
+_SCOPED = re.compile(r"^\s*@([A-Za-z0-9~][\w.~-]*):registry\s*=\s*[\"']?(https://[^\s\"']+)", re.MULTILINE)
+_MOST = 200  # addresses at one host that are asked with credentials
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,6 +50,7 @@ class Ecosystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     settings: dict[str, tuple[str, ...]] = {}
     usual: dict[str, str] = {}
     inside: dict[str, str] = {}
+    scopes: str = ""
     seeds: dict[str, str] = {}
     about: About | None = None
 
@@ -57,16 +62,32 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
-    """The registries of a project: by the name of a host, with a port that is not 443, the credentials.
+    """The registries of a project: by the name of a host, with an unusual port, the user's credentials.
 
     `variables` name them to tools in a sandbox, without credentials. `caches` are variables of folders in the
     temporary folder, to which these tools write there, and `seeds` what the folders hold at the beginning.
     """
 
-    hosts: Mapping[str, str] = field(repr=False)
+    hosts: Mapping[str, tuple[Credential, ...]] = field(repr=False)
     variables: Mapping[str, str]
     caches: Mapping[str, str]
     seeds: Mapping[str, Path]
+
+    @property
+    def signed_in(self) -> tuple[str, ...]:
+        """Return the addresses that are asked with credentials, each once."""
+        found = (_spelled(host, one) for host, every in self.hosts.items() for one in every)
+        return tuple(dict.fromkeys(found))
+
+    def credentials(self, host: str, signed_in: tuple[str, ...] | None) -> tuple[Credential, ...]:
+        """Return those for a host, at these of the addresses alone."""
+        every = self.hosts.get(host, ())
+        return tuple(one for one in every if signed_in is None or _spelled(host, one) in signed_in)
+
+
+def _spelled(host: str, one: Credential) -> str:
+    of = " ".join(f"@{scope}" for scope in sorted(one.scopes))
+    return f"{host}{one.path}{f' ({of})' if of else ''}"
 
 
 @cache
@@ -81,7 +102,8 @@ def registries_of(folder: Path, *, home: Path, environ: Mapping[str, str]) -> Re
     Hosts of code, addresses and names of one word are none.
     """
     shown = look(folder)
-    hosts: dict[str, str] = {}
+    hosts: dict[str, tuple[Credential, ...]] = {}
+    known = _KnownCredentials.of(home)
     variables: dict[str, str] = {}
     caches: dict[str, str] = {}
     seeds: dict[str, Path] = {}
@@ -93,12 +115,16 @@ def registries_of(folder: Path, *, home: Path, environ: Mapping[str, str]) -> Re
         addresses = [url for value in values.values() for url in _ADDRESS.findall(value)]
         texts = [*map(shown.text, files), *(_text(folder / file) for file in row.files if "/" in file)]
         addresses += [url for pattern in row.named for text in texts for url in re.findall(pattern, text)]
-        hosts |= dict.fromkeys(row.hosts, "")
-        for address in addresses:
+        for usual in row.hosts:
+            hosts.setdefault(usual, ())
+        for address, named in _named(name, row, addresses, texts):
             with suppress(ValueError):  # such as a port that is no number
                 url = urlsplit(address)
-                if (host := _host(url)) and not hosts.get(host):
-                    hosts[host] = _basic(url.username, url.password)
+                if host := _host(url):
+                    given = known.at(url, host, npm=bool(row.scopes))
+                    have = hosts.setdefault(host, ())
+                    if given and len(have) < _MOST and not any(one.fits(url.path) for one in have):
+                        hosts[host] = (*have, replace(named, authorization=given, path=url.path or "/"))
         variables |= {key: _USER.sub("//", value) for key, value in values.items()}
         for key, text in row.inside.items():
             variables[key] = text.format(home=home, value=variables.get(key, ""))
@@ -107,9 +133,8 @@ def registries_of(folder: Path, *, home: Path, environ: Mapping[str, str]) -> Re
         for tool in tools:
             into = _CACHES / tool.name.replace(" ", "-")
             caches |= {key: value.format(into=into) for key, value in tool.apart.variables.items()}
-    known = _known_credentials(home)
     return Registries(
-        hosts={host: given or known.get(host, "") for host, given in hosts.items()},
+        hosts=hosts,
         variables=variables,
         caches=caches,
         seeds={place: folder for place, folder in seeds.items() if folder.is_dir()},
@@ -148,15 +173,56 @@ def _basic(user: str | None, password: str | None) -> str:
     return f"Basic {base64.b64encode(words.encode()).decode()}"
 
 
-def _known_credentials(home: Path) -> dict[str, str]:
-    """Return the user's credentials for hosts, in the files that most tools read them from."""
-    found: dict[str, str] = {}
-    with suppress(OSError, netrc.NetrcParseError):
-        for host, (user, _, password) in netrc.netrc(home / ".netrc").hosts.items():
-            found[host] = _basic(user, password)
-    for host, kind, value in _TOKEN.findall(_text(home / ".npmrc")):
-        found[host.lower()] = f"{'Basic' if kind == '_auth' else 'Bearer'} {value}"
-    return found
+def _named(
+    ecosystem: str, row: Ecosystem, addresses: list[str], texts: list[str]
+) -> Iterator[tuple[str, Credential]]:
+    """Yield the addresses of indexes with what is asked for there, as credentials without a value.
+
+    Where an ecosystem has scopes, that is: at the address of a scope that scope, at the usual hosts the
+    scopes that the project's files name, and elsewhere packages without a scope too. Other packages of usual
+    hosts need no credentials. Short addresses come first, those of files last.
+    """
+    found = {name for text in texts for name in (re.findall(row.scopes, text) if row.scopes else ())}
+    plain = Credential(authorization="", path="/", ecosystem=ecosystem, scopes=frozenset(found))
+    lines = (one for text in texts for one in (_SCOPED.findall(text) if row.scopes else ()))
+    of_scopes: dict[str, set[str]] = {f"https://{host}/": found for host in row.hosts if found}
+    for scope, address in lines:
+        of_scopes.setdefault(address, set()).add(scope)
+    for address, scopes in of_scopes.items():
+        yield address, replace(plain, scopes=frozenset(scopes), also_unscoped=False)
+    usual = tuple(f"https://{host}/" for host in row.hosts)
+    for address in sorted({*addresses} - {*of_scopes}, key=lambda one: (len(one), one)):
+        if not address.startswith(usual):
+            yield address, plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KnownCredentials:
+    """The user's credentials in the files that most tools read them from.
+
+    Those of `machines` count for a host, npm's `tokens` below a path of one: each with both, and the value.
+    """
+
+    machines: Mapping[str, str]
+    tokens: tuple[tuple[str, str, str], ...]
+
+    @classmethod
+    def of(cls, home: Path) -> Self:
+        machines: dict[str, str] = {}
+        with suppress(OSError, netrc.NetrcParseError):
+            for host, (user, _, password) in netrc.netrc(home / ".netrc").hosts.items():
+                machines[host] = _basic(user, password)
+        tokens = (
+            (host.lower(), f"{path.rstrip('/')}/", f"{'Basic' if kind == '_auth' else 'Bearer'} {value}")
+            for host, path, kind, value in _TOKEN.findall(_text(home / ".npmrc"))
+        )
+        return cls(machines=machines, tokens=tuple(sorted(tokens, key=lambda one: -len(one[1]))))
+
+    def at(self, url: SplitResult, host: str, *, npm: bool) -> str:
+        """Return what an index at this address is asked with, "" for nothing."""
+        below = f"{url.path.rstrip('/')}/"
+        tokens = (value for at, path, value in self.tokens if npm and at == host and below.startswith(path))
+        return _basic(url.username, url.password) or next(tokens, "") or self.machines.get(host, "")
 
 
 _HOST = re.compile(

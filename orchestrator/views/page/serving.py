@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, unquote_to_bytes
 
@@ -17,9 +18,10 @@ import anyio
 import uvicorn
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
+from agents.gateway.listeners import FairLine
+from agents.gateway.places import Places
 from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.sessions import WORD, Sessions
 from state.errors import UsageError
@@ -39,7 +41,7 @@ _HEADERS = {
 _MOST_BYTES = 100_000  # of a form with one
 _METHODS = frozenset({"GET", "HEAD"})
 _SITES = frozenset({b"same-origin", b"none"})
-_FORBIDDEN, _MISDIRECTED, _TOO_LARGE, _SEE_OTHER = 403, 421, 431, 303
+_OK, _SEE_OTHER, _FORBIDDEN, _MISDIRECTED, _TOO_LARGE = 200, 303, 403, 421, 431
 MOST_HEADER_BYTES = 8192
 _NO_PART = frozenset({b"", b".", b".."})
 _NEVER = re.compile(rb"[\x00-\x20\x7f/\\]")  # in a decoded part of a path
@@ -70,6 +72,7 @@ class Guard:
         self._app = app
         self._hosts = hosts
         self._sessions = sessions
+        self.places = Places(most=_MOST, each=_EACH)
         self._cookie = f"sq-{'control' if controls else 'dash'}-{port}"
         self._controls = controls
 
@@ -92,22 +95,23 @@ class Guard:
         if sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES:
             return _TOO_LARGE, {}
         is_allowed = _is_plain(scope) or (self._controls and _is_word(scope))
-        if not (is_allowed and _is_ours(headers, host)):
-            return _FORBIDDEN, {}
         token = parse_qs(scope["query_string"].decode("latin-1")).get("t")
+        is_ours = _is_ours(headers, host)
+        if not (is_allowed and (is_ours or (token and _is_opened(headers)))):
+            return _FORBIDDEN, {}
         known = any(self._sessions.accepts(cookie) for cookie in self._cookies(headers))
         if token is None:
             return (0 if known else _FORBIDDEN), {}
-        clean = {"location": scope["raw_path"].decode("ascii")}
-        if known:
+        path = scope["raw_path"].decode("ascii")
+        clean = {"location": path}
+        if known and is_ours:
             return _SEE_OTHER, clean
         fetched_ahead = any(name in {b"purpose", b"sec-purpose"} for name, _ in headers)
         if scope["method"] != "GET" or fetched_ahead or not (cookie := self._sessions.redeem(token[-1])):
             return _FORBIDDEN, {}
-        return _SEE_OTHER, {
-            **clean,
-            "set-cookie": f"{self._cookie}={cookie}; HttpOnly; SameSite=Strict; Path=/",
-        }
+        made = {"set-cookie": f"{self._cookie}={cookie}; HttpOnly; SameSite=Strict; Path=/"}
+        # After a file's link a redirect would still count as another site's, without the cookie.
+        return (_SEE_OTHER, {**clean, **made}) if is_ours else (_OK, {"refresh": f"0;url={path}", **made})
 
     def _cookies(self, headers: list[tuple[bytes, bytes]]) -> list[str]:
         found = []
@@ -163,6 +167,14 @@ def _is_ours(headers: list[tuple[bytes, bytes]], host: bytes) -> bool:
     )
 
 
+def _is_opened(headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether the browser says that it was led here as a whole, as by the file of `sq dash --open`."""
+    signs = {b"sec-fetch-site": b"cross-site", b"sec-fetch-mode": b"navigate", b"sec-fetch-dest": b"document"}
+    return not _all(headers, b"origin") and all(
+        _only(headers, name) == value for name, value in signs.items()
+    )
+
+
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
     return [value for key, value in headers if key == name]
 
@@ -202,7 +214,7 @@ def _with_protection(send: Send, *, controls: bool) -> Send:
 
 LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")
-_MOST_CONNECTIONS = 128
+_MOST, _EACH = 128, 32  # connections, and those of another user or another machine
 _GRACE_S = 1
 _LIMIT_S = 3.0
 
@@ -216,7 +228,7 @@ class PageAddress:
     allowed: Sequence[str] = ()
 
 
-class _Line(H11Protocol):
+class _Line(FairLine):
     """One connection. A request that is none is refused without a body, as the guard refuses."""
 
     def send_400_response(self, msg: str) -> None:
@@ -303,7 +315,7 @@ def _bound(place: PageAddress) -> Iterator[socket.socket]:
 def _config(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_Line,
+        http=partial(_Line, places=app.places),  # type: ignore[arg-type]  # it is called, and no more
         lifespan="off",
         ws="none",
         log_config=None,
@@ -312,6 +324,5 @@ def _config(app: Guard) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         h11_max_incomplete_event_size=MOST_HEADER_BYTES,
-        limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_S,
     )

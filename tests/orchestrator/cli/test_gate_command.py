@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from agents.gateway.server import serve_scenario
 from agents.transcript.read import read_transcript
 from benchmarks.gate_bench import OURS
 from benchmarks.gate_sessions import load_labelled
-from orchestrator.cli.gate.check import check_session
+from orchestrator.cli.gate.check import check_session, within
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.gates.session_state.store import SteeringStore
 from orchestrator.gates.stop_gate.order import STEPS
 from orchestrator.gates.stop_gate.probe import runs_on
 from orchestrator.gates.stop_gate.stop import answer, stop_of
+from state.errors import UsageError
 from state.roles import Role
 
 TRANSCRIPTS = Path(__file__).parents[2] / "agents" / "transcripts"
@@ -359,6 +361,32 @@ def test_no_session_id_leads_out_of_the_state_folder(gate, repository):  # lesso
     made = list(repository.parent.rglob("state.json"))
     assert made
     assert all(file.is_relative_to(below) for file in made)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "zero", "sparse"])
+def test_what_is_no_session_is_said_at_once(kind, gate, tmp_path):
+    path = tmp_path / "s.jsonl"
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "zero":
+            path.symlink_to("/dev/zero")
+        case _:
+            with path.open("wb") as file:
+                file.truncate(10_000_000_000)
+    done = gate("check", path, "--rules")
+    assert done.returncode == 2
+    assert "cannot be checked" in done.stderr
+
+
+def test_a_check_ends_at_its_deadline_also_in_a_slow_pattern():
+    with pytest.raises(UsageError, match=r"took longer than 0\.2 s"), within(0.2, "the check"):
+        re.match(r"(?:a|a)+b", "a" * 40)
+    with within(60, "the check"):
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 # --- the same answer as the hook's --------------------------------------------------------------------------

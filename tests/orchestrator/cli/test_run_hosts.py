@@ -16,8 +16,8 @@ from agents.process.containment import detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
 from agents.process.sandbox.policy import SandboxPolicy
 from orchestrator.cli.runs.connected import reaching_out
-from orchestrator.cli.runs.notes import host_lines, registries_to_open
-from orchestrator.project.readiness.registries import registries_of, registry_rows
+from orchestrator.cli.runs.notes import host_lines, registries_to_open, signed_in_at
+from orchestrator.project.readiness.registries import Registries, registries_of, registry_rows
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.ports import Reach
 from state.errors import UsageError
@@ -101,13 +101,99 @@ def test_the_registries_of_a_project_are_those_that_its_files_and_its_user_name(
     }
     others = {"extra", "npm", "npm2", "pip"}
     assert {*found.hosts} - usual == {f"{one}.example.test" for one in others} | {"uv.example.test:8443"}
-    assert found.hosts["extra.example.test"] == "Basic bWU6d29yZA=="
-    assert found.hosts["npm.example.test"] == "Bearer token-of-mine"
-    assert found.hosts["pip.example.test"] == "Basic bWU6d29yZA=="
+    assert _given(found, "extra.example.test") == [("/simple", "Basic bWU6d29yZA==")]
+    assert _given(found, "npm.example.test") == [("/a.tgz", "Bearer token-of-mine")]
+    assert _given(found, "npm2.example.test") == [("/", "Basic dXNlcjp3b3Jk")]
+    assert _given(found, "pip.example.test") == [("/simple", "Basic bWU6d29yZA==")]
+    assert _given(found, "uv.example.test:8443") == []
     assert found.variables["PIP_INDEX_URL"] == "https://pip.example.test/simple"
     assert registries_of(tmp_path / "none", home=home, environ=environ).hosts == {}, (
         "a folder without a project has none"
     )
+
+
+def _given(found: Registries, host: str) -> list[tuple[str, str]]:
+    return [(one.path, one.authorization) for one in found.hosts[host]]
+
+
+SCOPED = {
+    "package.json": '{"dependencies": {"@acme/one": "1", "x": "1", "@two/x": "1"}}',
+    ".npmrc": "@three:registry=https://npm.example.test/three/\nregistry=https://npm.example.test/all/\n",
+}
+
+
+def test_npms_tokens_go_to_scopes_and_paths_that_are_named_and_to_no_usual_host_without_a_scope(
+    tmp_path: Path,
+) -> None:
+    folder, home = tmp_path / "project", tmp_path / "home"
+    for one in (folder, home):
+        one.mkdir()
+    project(folder, **SCOPED)
+    usual = registry_rows().ecosystems["node"].hosts[0]
+    lines = [
+        f"//{usual}/:_authToken=usual-token",
+        "//npm.example.test/:_authToken=wide-token",
+        "//npm.example.test/three/:_authToken=three-token",
+    ]
+    (home / ".npmrc").write_text("\n".join(lines))
+    found = registries_of(folder, home=home, environ={})
+    held = {"@acme/one": True, "@two/x": True, "@other/x": False, "x": False, "-/npm/v1/tokens": False}
+    assert {path: any(one.fits(f"/{path}") for one in found.hosts[usual]) for path in held} == held
+    asked = {
+        path: [one.authorization for one in found.hosts["npm.example.test"] if one.fits(path)]
+        for path in (
+            "/three/@three/x",
+            "/three/@acme/x",
+            "/three/x",
+            "/all/@acme/x",
+            "/all/x",
+            "/all/@other/x",
+            "/x",
+        )
+    }
+    assert asked == {
+        "/three/@three/x": ["Bearer three-token"], "/three/@acme/x": [], "/three/x": [], "/all/@acme/x": ["Bearer wide-token"],
+        "/all/x": ["Bearer wide-token"], "/all/@other/x": [], "/x": [],
+    }  # fmt: skip
+
+
+def test_many_files_of_a_lock_file_are_asked_for_each_and_bounded(tmp_path: Path) -> None:
+    folder, home = tmp_path / "project", tmp_path / "home"
+    for one in (folder, home):
+        one.mkdir()
+    files = "".join(f'"resolved": "https://npm.example.test/{number}.tgz"\n' for number in range(1_000))
+    project(folder, **{"package.json": "{}", "package-lock.json": files})
+    (home / ".npmrc").write_text("//npm.example.test/:_authToken=mine\n")
+    (*_, last) = held = registries_of(folder, home=home, environ={}).hosts["npm.example.test"]
+    assert len(held) == 200
+    assert not last.fits("/-/whoami")
+
+
+def test_the_first_lines_name_registries_that_are_asked_with_credentials_and_the_setting_forbids_it(
+    tmp_path: Path,
+) -> None:
+    folder, home = tmp_path / "project", tmp_path / "home"
+    for one in (folder, home):
+        one.mkdir()
+    project(folder, **SCOPED)
+    (home / ".npmrc").write_text("//npm.example.test/all/:_authToken=wide-token\n")
+    environ = {"HOME": str(home)}
+    opened = registries_to_open(folder, SandboxSettings(), WHOLE, environ)
+    signed_in = signed_in_at(folder, SandboxSettings(), environ)
+    assert signed_in == ("npm.example.test/all/ (@acme @three @two)",)
+    line = list(host_lines(opened, SandboxSettings(), WHOLE, environ, signed_in))[1]
+    assert "asks npm.example.test/all/ (@acme @three @two) with your credentials" in line
+    for text in ('hosts = "anonymous-registries"', 'hosts = ["anonymous-registries", "nexus.example:8443"]'):
+        forbidden = settings_in(folder, text)
+        assert registries_to_open(folder, forbidden, WHOLE, environ) == opened
+        assert signed_in_at(folder, forbidden, environ) == ()
+    found = registries_of(folder, home=home, environ=environ)
+    assert len(found.credentials("npm.example.test", signed_in)) == 1
+    project(
+        folder, **{".npmrc": "registry=https://npm.example.test/\n"}
+    )  # by an agent, before a run is resumed
+    (home / ".npmrc").write_text("//npm.example.test/:_authToken=wide-token\n")
+    assert registries_of(folder, home=home, environ=environ).credentials("npm.example.test", signed_in) == ()
 
 
 def _answers(server: socket.socket, reached: list[str]) -> None:

@@ -13,9 +13,7 @@ from benchmarks.rehearsed import git
 
 pytestmark = pytest.mark.late  # processes of whole fleets
 WRONG = "wrong"
-HELPER = (
-    f'[credential]\n\thelper = "!f() {{ echo username={USER}; echo \\"password=$GITHUB_TOKEN\\"; }}; f"\n'
-)
+HELPER = f'[credential]\n\thelper = "!f() {{ echo username={USER}; echo \\"password=$GH_ENTERPRISE_TOKEN\\"; }}; f"\n'
 
 
 @pytest.fixture
@@ -44,6 +42,10 @@ def submit(fleet: FleetHere, url: str, spec: str, *more: str, code: int = 0, **e
     return fleet.sq("submit", spec, *where, code=code, **env)
 
 
+def host_in(url: str) -> str:
+    return url.split("/")[2]
+
+
 def found_in(fleet: FleetHere, text: str) -> list[str]:
     objects = subprocess.run(
         ["git", "-C", str(fleet.server), "cat-file", "--batch", "--batch-all-objects"],
@@ -58,7 +60,8 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
     private: tuple[FleetHere, str], service: HostingStandIn
 ) -> None:
     fleet, url = private
-    rights = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": service.address}
+    rights = {"GH_ENTERPRISE_TOKEN": TOKEN, "GITHUB_API_URL": service.address}
+    named = ("--host", host_in(url))
     service.branches = lambda: {
         name.removeprefix("refs/heads/"): commit
         for name, commit in (
@@ -68,8 +71,8 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
             ).splitlines()
         )
     }
-    id_ = submit(fleet, url, "spec.md", "--pr", **rights).split()[0]
-    worker = fleet.worker("here", "--drain", **rights)
+    id_ = submit(fleet, url, "spec.md", "--pr", *named, **rights).split()[0]
+    worker = fleet.worker("here", "--drain", *named, **rights)
 
     assert worker.process.wait(60) == 0
     row = fleet.json("show", id_)
@@ -84,9 +87,15 @@ def test_a_private_repository_is_reached_by_gits_own_helper_and_its_work_offered
 
 def test_a_worker_without_the_right_says_so_at_once(private: tuple[FleetHere, str]) -> None:
     fleet, url = private
-    assert "Authentication failed" in submit(fleet, url, "spec.md", code=2, GITHUB_TOKEN=WRONG)
-    id_ = submit(fleet, url, "spec.md", GITHUB_TOKEN=TOKEN).split()[0]
-    fleet.worker("here", GITHUB_TOKEN=WRONG)
+    named = {"GH_HOST": host_in(url)}
+    assert "Authentication failed" in submit(
+        fleet, url, "spec.md", code=2, **named, GH_ENTERPRISE_TOKEN=WRONG
+    )
+    assert "Authentication failed" in submit(fleet, url, "spec.md", code=2, GH_ENTERPRISE_TOKEN=TOKEN)
+    id_ = submit(
+        fleet, url, "spec.md", "--host", named["GH_HOST"], GH_ENTERPRISE_TOKEN=TOKEN, GH_HOST="other.example"
+    ).split()[0]
+    fleet.worker("here", **named, GH_ENTERPRISE_TOKEN=WRONG)
     (unit,) = fleet.until_ended(id_, within_s=30)
 
     assert unit.report is not None
@@ -101,7 +110,8 @@ def test_each_open_issue_with_a_label_is_a_submission(
         service.add_issue(f"Notes {number}", SPEC.decode(), number=number)
         service.issues[number]["labels"] = [{"name": one} for one in labels]
     service.issues[15]["state"] = "closed"
-    rights = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": service.address}
+    own = {"GH_ENTERPRISE_TOKEN": TOKEN, "GH_HOST": host_in(url)}
+    rights = {"GITHUB_TOKEN": TOKEN, "GITHUB_API_URL": service.address, **own}
 
     said = submit(fleet, url, f"gh:{SLUG}@night", **rights)
 
@@ -109,7 +119,9 @@ def test_each_open_issue_with_a_label_is_a_submission(
     assert len(fleet.engine.units()) == 2
     assert "no open issue with the label none" in submit(fleet, url, f"gh:{SLUG}@none", code=2, **rights)
     assert "names no issues" in submit(fleet, url, "gh:nothing@night", code=2, **rights)
-    assert "GITHUB_TOKEN" in submit(fleet, url, f"gh:{SLUG}@night", code=2, GITHUB_API_URL=service.address)
+    assert "GITHUB_TOKEN" in submit(
+        fleet, url, f"gh:{SLUG}@night", code=2, GITHUB_API_URL=service.address, **own
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a worker does not believe: submissions, settings and checkpoints that others have written."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from orchestrator.fleet.checkpoint import Checkpoints, SecretInWorkError, restor
 from orchestrator.fleet.host import WorkerPolicy, widening
 from orchestrator.fleet.records import Submission
 from orchestrator.fleet.transport import GitServer, Workplace, clone, git_line
+from orchestrator.hosting.remote import VARIABLES
 from state.errors import JournalError
 from state.redaction.known import Known
 from state.redaction.redactor import Redactor
@@ -191,3 +193,37 @@ def test_a_mirror_outlives_a_git_that_was_killed_and_branches_that_are_renamed(t
     clone(remote, mirrors, tmp_path / "two", branch=branch, base=base)
 
     assert git(tmp_path / "two", "rev-parse", "HEAD") == base
+
+
+@pytest.mark.parametrize(
+    ("url", "environ", "passed"),
+    [
+        ("https://github.com/acme/shop", {}, {"GH_TOKEN", "GITHUB_TOKEN", "MY_PASSWORD"}),
+        ("git@github.com:acme/shop", {}, {"GH_TOKEN", "GITHUB_TOKEN", "MY_PASSWORD"}),
+        ("https://evil.example/acme/shop", {}, set()),
+        ("https://github.com@evil.example/acme/shop", {}, set()),
+        ("https://github.com:8443/acme/shop", {}, set()),
+        ("git@evil.example:acme/shop", {}, set()),
+        ("http://127.0.0.1:8080/acme/shop", {}, set()),
+        ("ext::sh -c true", {}, set()),
+        ("/srv/shop.git", {}, set()),
+        ("https://git.firm.example/acme/shop", {"GH_HOST": "git.firm.example"}, {"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "MY_PASSWORD"}),
+        ("https://evil.example/acme/shop", {"GH_HOST": "git.firm.example"}, set()),
+    ],
+)  # fmt: skip
+def test_git_of_a_fleet_has_the_tokens_of_the_servers_own_host_alone(
+    url: str, environ: dict[str, str], passed: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*VARIABLES, "MY_PASSWORD", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, f"{name}-value")
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\nenv > {tmp_path}/environ\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    GitServer(url, patience_s=0.0).refs()
+    held = {
+        line.partition("=")[0] for line in (tmp_path / "environ").read_text().splitlines() if "-value" in line
+    }
+    assert held == passed

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from language.sampled import examples
-from language.stop_inputs import CLAUDE, Lines, check_answer, inputs, run_hook, transcripts
+from language.stop_inputs import CLAUDE, HOOK, Lines, check_answer, inputs, run_hook, transcripts
 
 from orchestrator.gates.promise_evidence import evidence_now
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore
@@ -514,3 +515,49 @@ def test_a_pattern_that_never_ends_is_ended_by_the_watchdog(project, lines):
     lines.user("<system-reminder>" * 400_000)
     said = run_hook(stop(project, open_todo(lines)))
     assert "no answer within 6 s" in said["systemMessage"]
+
+
+def test_the_hook_ends_also_if_its_input_does_not(tmp_path):
+    process = subprocess.Popen(
+        HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    )
+    with process:
+        process.stdin.write(b"{")
+        process.stdin.flush()
+        assert process.wait(30) == 0
+        assert "may stop" in json.loads(process.stdout.read())["systemMessage"]
+
+
+def test_a_transcript_that_takes_long_to_look_through_lets_the_session_stop(tmp_path):
+    calls = (
+        json.dumps(
+            {
+                "type": "assistant",
+                "message": {
+                    "content": [{"type": "tool_use", "id": f"t-{number}", "name": "TaskCreate", "input": {}}]
+                },
+            }
+        )
+        for number in range(130_000)
+    )
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(calls) + "\n")
+    said = run_hook({"session_id": "s", "cwd": str(tmp_path), "transcript_path": str(path)}, timeout=30)
+    assert "decision" not in said
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "zero", "sparse"])
+def test_a_transcript_that_is_none_is_no_reason_to_wait(kind, tmp_path):
+    path = tmp_path / "s.jsonl"
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "zero":
+            path.symlink_to("/dev/zero")
+        case _:
+            with path.open("wb") as file:
+                file.truncate(10_000_000_000)
+    given = {"session_id": "orch-1", "cwd": str(tmp_path), "transcript_path": str(path)}
+    assert "decision" not in run_hook(given, "--power-steering", timeout=60)

@@ -12,6 +12,7 @@ from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
 from orchestrator.git.trees import changed_paths, diff_text, shown_once, shown_patch, sizes, text_at
 from orchestrator.git.workspace import (
+    add_into,
     commit_tree,
     ensure_branch,
     ensure_worktree,
@@ -26,6 +27,7 @@ from orchestrator.git.workspace import (
     tree_of,
 )
 from state.errors import GitError
+from state.safe_paths import Oddities
 
 BRANCH = task_branch("r-1", "t1")
 
@@ -595,3 +597,21 @@ async def test_a_folder_that_is_not_there_is_a_git_error(tmp_path):
 async def test_a_repository_in_a_tree_is_no_file(project, head):
     tree = await git(project, "mktree", stdin=f"160000 commit {head}\tinner\n")
     assert await text_at(project, tree, "inner") == ""
+
+
+async def test_large_files_that_git_cannot_read_in_time_are_named_and_the_rest_is_taken(repository, tmp_path):
+    worktree = tmp_path / "worktree"
+    await ensure_worktree(
+        repository, worktree, branch=None, commit=await git(repository, "rev-parse", "HEAD")
+    )
+    (worktree / "small.txt").write_text("text\n")
+    for name in ("a.bin", "b.bin"):
+        with (worktree / name).open("wb") as file:
+            file.truncate(20_000_000_000)
+    odd, environment = Oddities(), {"GIT_INDEX_FILE": str(tmp_path / "index")}
+    await add_into(worktree, environment, lenient=False, odd=odd, deadline_s=2)
+    assert {*odd.left_out} == {"a.bin", "b.bin"}
+    assert "20,000,000,000 bytes" in odd.left_out["a.bin"]
+    listed = await git(worktree, "ls-files", "--cached", environment=environment)
+    assert "small.txt" in listed
+    assert "a.bin" not in listed

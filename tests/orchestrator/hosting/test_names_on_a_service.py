@@ -5,11 +5,13 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from language.tables import rows
+from language.tables import rows, table
 
 from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.hosting.handing_over import push
 from orchestrator.hosting.remote import (
+    VARIABLES,
+    AccessToken,
     Hosted,
     Remote,
     api_address,
@@ -83,6 +85,59 @@ def test_the_token_is_taken_out_of_the_environment_or_asked_of_gh(tmp_path):
     gh.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(UsageError, match=r"gh auth login --hostname github\.com"):
         take_token("github.com", environ)
+
+
+TOKENS = {name: f"{name}-value" for name in VARIABLES}
+
+
+def _sent(url: str, environ: dict[str, str]) -> tuple[str, str]:
+    """Return the source of the token that goes to the service of a remote, and the address that it goes to."""
+    found = {"PATH": "", **TOKENS, **environ}
+    named = hosted_at(url)
+    if named is None:
+        raise UsageError("no repository")
+    return take_token(named.host, found).source, api_address(named.host, found)
+
+
+@pytest.mark.parametrize("row", table(__file__, "token_hosts"), ids=repr)
+def test_no_token_goes_to_a_host_that_it_does_not_belong_to(row):
+    with pytest.raises(UsageError) as refusal:
+        _sent(row["url"], row.get("environ", {}))
+    assert "-value" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("row", table(__file__, "own_hosts"), ids=repr)
+def test_a_token_goes_to_the_host_that_it_belongs_to(row):
+    assert _sent(row["url"], row["environ"]) == (row["source"], row["address"])
+
+
+def test_all_tokens_leave_the_environment_also_where_none_is_sent():
+    environ = {"PATH": "", **TOKENS}
+    with pytest.raises(UsageError, match=r"--host evil\.example"):
+        take_token("evil.example", environ)
+    assert environ == {"PATH": ""}
+
+
+@pytest.mark.parametrize(*rows(__file__, "elsewhere"))
+async def test_a_push_that_git_would_send_elsewhere_is_refused(repository, shell, key, value):
+    shell(repository, "git", "remote", "add", "origin", "https://github.com/acme/shop")
+    shell(repository, "git", "config", key, value)
+    remote = await find_remote(repository, "main", {})
+    token = AccessToken(value="a-token", source="the test")
+    head = shell(repository, "git", "rev-parse", "HEAD")
+    with pytest.raises(UsageError, match="where git sends it"):
+        await push(repository, remote, head, "sq/r", base="main", token=token)
+
+
+async def test_a_remote_on_this_machine_may_stand_for_a_repository(repository, shell, tmp_path):
+    bare = tmp_path / "hosted.git"
+    shell(tmp_path, "git", "init", "--quiet", "--bare", str(bare))
+    shell(repository, "git", "remote", "add", "origin", "https://github.com/acme/shop")
+    shell(repository, "git", "config", f"url.{bare}.insteadOf", "https://github.com/acme/shop")
+    remote = await find_remote(repository, "main", {})
+    head = shell(repository, "git", "rev-parse", "HEAD")
+    await push(repository, remote, head, "sq/r", base="main", token=AccessToken(value="x", source="y"))
+    assert shell(bare, "git", "rev-parse", "sq/r") == head
 
 
 ACTS = re.compile(

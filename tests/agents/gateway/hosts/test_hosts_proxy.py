@@ -2,7 +2,6 @@
 
 import json
 import socket
-import ssl
 import threading
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -11,12 +10,14 @@ import anyio
 import pytest
 from anyio import to_thread
 from language.registry import PACKAGE, REGISTRY, acts, reached_beside, stand_in
+from language.spoken import spoken
 
+from agents.gateway.hosts.credentials import Credential
 from agents.gateway.hosts.proxy import serve_hosts, serve_service
 from agents.gateway.hosts.rules import HostRefusedError, HostUses, OpenHosts, headers_for_registry, is_public
 from agents.gateway.hosts.way_out import WayOut, proxy_in
 
-OPEN = OpenHosts(registries={(REGISTRY, 443): ""})
+OPEN = OpenHosts(registries={(REGISTRY, 443): ()})
 
 
 @asynccontextmanager
@@ -25,34 +26,6 @@ async def opened(folder: Path, environ, hosts=OPEN, **way):
     with anyio.fail_after(100):
         async with serve_hosts(hosts, WayOut(environ=environ, **way), folder / "h.sock") as proxy:
             yield proxy, folder / "h.sock"
-
-
-def spoken(path: Path, outer: bytes, inner: bytes = b"", authority: str = "") -> bytes:
-    """Send bytes to the proxy, then others inside TLS if it connects, and return its last answer."""
-    with socket.socket(socket.AF_UNIX) as plain:
-        plain.settimeout(10)
-        plain.connect(str(path))
-        plain.sendall(outer)
-        said = plain.recv(65_536)
-        if not inner or b" 200 " not in said:
-            return said
-        context = (
-            ssl.create_default_context(cadata=authority) if authority else ssl._create_unverified_context()  # noqa: S323
-        )
-        with context.wrap_socket(plain, server_hostname=REGISTRY) as line:
-            line.sendall(inner)
-            said = b""
-            while data := line.recv(65_536):
-                said += data
-                if b"\r\n\r\n" in said and (length := _length(said)) is not None and len(said) >= length:
-                    break
-            return said
-
-
-def _length(said: bytes) -> int | None:
-    head, _, _ = said.partition(b"\r\n\r\n")
-    found = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-    return len(head) + 4 + int(found[0].split(b":")[1]) if found else None
 
 
 def asks(path: str, **headers: str) -> tuple[bytes, bytes]:
@@ -98,7 +71,8 @@ async def test_no_act_of_the_hostile_ones_reaches_anything_beside_reading(tmp_pa
 async def test_the_users_credentials_are_added_outside_and_those_from_inside_do_not_go_out(
     tmp_path: Path,
 ) -> None:
-    hosts = OpenHosts(registries={(REGISTRY, 443): "Bearer the-users"})
+    own = Credential(authorization="Bearer the-users", path="/", ecosystem="node")
+    hosts = OpenHosts(registries={(REGISTRY, 443): (own,)})
     with stand_in(tmp_path) as found:
         async with opened(tmp_path, found.environ, hosts) as (_, path):
             await to_thread.run_sync(spoken, path, *asks("/x", Authorization="Bearer carried"))
@@ -192,6 +166,15 @@ def test_a_run_asks_in_a_bounded_number_of_ways(other: tuple[bytes, list[tuple[b
         uses.admit((REGISTRY, 443), b"/%d" % number)
     with pytest.raises(HostRefusedError):
         uses.admit((REGISTRY, 443), *other)
+
+
+def test_one_sandbox_asks_in_half_of_the_ways_so_that_others_can_ask_too() -> None:
+    uses = HostUses(most_targets=8)
+    for number in range(4):
+        uses.admit((REGISTRY, 443), b"/%d" % number, peer="a")
+    with pytest.raises(HostRefusedError, match="one sandbox"):
+        uses.admit((REGISTRY, 443), b"/other", peer="a")
+    uses.admit((REGISTRY, 443), b"/again", peer="b")
 
 
 def test_hosts_that_were_refused_are_counted_up_to_a_bound() -> None:
