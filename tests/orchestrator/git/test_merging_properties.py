@@ -89,13 +89,17 @@ async def merge_and_resolve(work, sides, actions):
     task = TaskView(Task(id="b", title="Task b", description=""), claim=ClaimView(commit=commit))
     state = await work.places.begin_merge(task, onto, uniting=False)
     tree = await oracle(work.project, onto, commit)
-    assert (state.under_way, state.tree, state.is_clean) == (True, tree or "", tree is not None)
+    # git 2.39 marks the two sides of some renames in a file and counts it as merged.
+    stray = set(state.marked) - set(state.unmerged)
+    assert all(holds_markers(state.folder / path) for path in stray)
+    if not stray:
+        assert (state.under_way, state.tree, state.is_clean) == (True, tree or "", tree is not None)
     done = dict(zip(state.unmerged, actions, strict=False))
     for path, action in done.items():
         await act(state.folder, path, action)
     now = await work.places.merge_state(task, onto)
     assert set(now.unmerged) == {path for path, action in done.items() if action == "leave"}
-    assert set(now.marked) == {path for path in done if holds_markers(state.folder / path)}
+    assert set(now.marked) == stray | {path for path in done if holds_markers(state.folder / path)}
     if now.is_clean:
         merged = await work.places.conclude_merge(task, onto, now.tree, "Merge")
         assert await git(work.project, "rev-parse", f"{merged}^{{tree}}") == now.tree
