@@ -1,0 +1,165 @@
+"""The door: a tree that changes while git reads it, and an index that lies, get nothing of the user's."""
+
+import os
+import shutil
+import subprocess
+import zlib
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+
+from agents.process.sandbox.bubblewrap import PROGRAM
+from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
+from orchestrator.git.door import through
+from orchestrator.git.pinned_config import trusting
+from orchestrator.git.quarantine import is_inside, take_over
+from orchestrator.git.workspace import put_on, snapshot
+from state.errors import GitError
+
+needs_bwrap = pytest.mark.skipif(not shutil.which(PROGRAM), reason="bubblewrap is not installed")
+
+
+@needs_bwrap
+@pytest.mark.timeout(300)
+async def test_a_folder_that_is_exchanged_for_a_link_brings_nothing_of_the_users_home_into_the_repository():
+    assert await races(40, with_door=True) == 0
+
+
+@needs_bwrap
+@pytest.mark.timeout(300)
+async def test_no_name_of_an_agents_index_becomes_an_entry():
+    assert await index_names_refused() == len(INDEX_NAMES) >= 30
+
+
+@needs_bwrap
+async def test_a_link_that_leads_to_the_git_folder_or_home_is_a_link_in_the_tree_and_no_more():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        (place / "git").symlink_to(trusted.common)
+        (place / "home").symlink_to(folder / "home")
+        with trusting(trusted):
+            async with through(door):
+                tree = await snapshot(place)
+        listed = subprocess.run(
+            ["git", "ls-tree", "-r", tree],
+            cwd=folder / "repository",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert {line.split()[0] for line in listed.splitlines() if line.endswith(("git", "home"))} == {
+            "120000"
+        }
+        assert len(listed.splitlines()) == 3
+
+
+@needs_bwrap
+async def test_a_reset_writes_through_no_link_of_the_tree():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        shutil.rmtree(place / "way")
+        (place / "way").symlink_to(folder / "home")
+        with trusting(trusted):
+            async with through(door):
+                await put_on(place, "main", branch=None)
+        assert (folder / "home" / "key").read_text().startswith("a secret")
+        assert (place / "way" / "key").read_text().startswith("a key of the project")
+
+
+def loose(folder: Path, content: bytes) -> Path:
+    name = sha1(content).hexdigest()  # noqa: S324  git's
+    file = folder / name[:2] / name[2:]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(zlib.compress(content))
+    return file
+
+
+def blob(text: bytes) -> bytes:
+    return b"blob %d\0%b" % (len(text), text)
+
+
+def tree(mode: bytes, name: bytes) -> bytes:
+    entry = mode + b" " + name + b"\0" + sha1(blob(b"x")).digest()  # noqa: S324
+    return b"tree %d\0%b" % (len(entry), entry)
+
+
+def test_blobs_and_trees_are_taken_over_once(tmp_path: Path) -> None:
+    quarantine, objects = tmp_path / "quarantine", tmp_path / "objects"
+    objects.mkdir()
+    files = [loose(quarantine, blob(b"x")), loose(quarantine, tree(b"100644", b"a"))]
+    take_over(quarantine, objects)
+    assert not any(file.exists() for file in files)
+    assert len(list(objects.glob("??/*"))) == 2
+    loose(quarantine, blob(b"x"))
+    take_over(quarantine, objects)
+    assert len(list(objects.glob("??/*"))) == 2
+
+
+def _as_link(folder: Path) -> None:
+    file = loose(folder, blob(b"x"))
+    file.rename(folder / "elsewhere")
+    file.symlink_to(folder / "elsewhere")
+
+
+def _as_pipe(folder: Path) -> None:
+    file = loose(folder, blob(b"x"))
+    file.unlink()
+    os.mkfifo(file)
+
+
+BAD = {
+    "other content": lambda folder: loose(folder, blob(b"x")).write_bytes(zlib.compress(blob(b"y"))),
+    "not packed": lambda folder: loose(folder, blob(b"x")).write_bytes(b"blob"),
+    "cut off": lambda folder: loose(folder, blob(b"x" * 99)).write_bytes(zlib.compress(blob(b"x" * 99))[:-4]),
+    "a commit": lambda folder: loose(folder, b"commit 1\0x"),
+    "a wrong size": lambda folder: loose(folder, b"blob 9\0x"),
+    "a link": _as_link,
+    "a pipe": _as_pipe,
+    "a kind": lambda folder: loose(folder, tree(b"100777", b"a")),
+    "a name": lambda folder: loose(folder, tree(b"100644", b"..")),
+    "a git folder": lambda folder: loose(folder, tree(b"40000", b".GIT")),
+    "half an entry": lambda folder: loose(folder, b"tree 9\0100644 a\0"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_git_does_not_make_of_files_is_not_taken_over(tmp_path: Path, kind: str) -> None:
+    quarantine, objects = tmp_path / "quarantine", tmp_path / "objects"
+    objects.mkdir()
+    loose(quarantine, blob(b"an honest file"))
+    BAD[kind](quarantine)
+    with pytest.raises(GitError, match="is not taken over"):
+        take_over(quarantine, objects)
+    assert not list(objects.iterdir())
+    assert not quarantine.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "...", "a:b", ".gitignore", ".gitx", "git~2", "x.git", ":x", " ", "a\\b"]
+)
+def test_honest_names_stay(name: str) -> None:
+    assert is_inside(name.encode())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "a/b", ".git", ".GIT", ".git.", ".git ", ".git::$DATA", "git~1", ".g\u200cit", "a\\.git"],
+)
+def test_names_that_lead_out_or_into_a_git_folder_do_not(name: str) -> None:
+    assert not is_inside(name.encode())
+
+
+def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives() -> None:
+    lines = [
+        '1 openat(AT_FDCWD</>, "/w/task/early", O_RDONLY) = 3',
+        '2 execve("/usr/bin/bwrap", ["bwrap", "--chdir", "/w/task", "--", "/x/claude", "-p"], 0x1 /* 3 vars */) = 0',
+        "2 clone(child_stack=NULL) = 2 /* 5 in strace's PID NS */",
+        '5 openat(AT_FDCWD</w/task>, "own", O_RDONLY) = 3',
+        '1 openat(AT_FDCWD</>, "/w/task/live", O_RDONLY) = 3',
+        '1 openat(7</w/task/sub>, "deep", O_RDONLY) = 3',
+        '1 openat(AT_FDCWD</>, "/w/task2/other", O_RDONLY) = 3',
+        "2 +++ exited with 0 +++",
+        '1 openat(AT_FDCWD</>, "/w/task/late", O_RDONLY) = 3',
+    ]
+    assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep"}
