@@ -243,7 +243,8 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
             inside.add(int(made[2] or made[1]))
         if rest.startswith("execve(") and rest.split(",")[0].endswith('/bwrap"'):
             inside.add(process)
-            if (chdir := _CHDIR.search(rest)) and "/claude" in rest.rsplit('"--"', 1)[-1]:
+            words = rest.partition("], [")[0]  # without the environment
+            if (chdir := _CHDIR.search(words)) and '/claude"' in words.rsplit('"--"', 1)[-1]:
                 living_in[process] = chdir[1]
         if rest.startswith("+++"):
             living_in.pop(process, None)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from agents.process.frozen import is_living
 from state.errors import GitError
 
 PLACES = "sq-places"  # in sq's common folder: for each worktree a file with the name of its git folder
@@ -118,9 +119,9 @@ class TrustedGit:
     def restore_pointer(self, place: Path) -> None:
         """Let the `.git` of a worktree lead to its git folder, if it does not.
 
-        Other content of that name is moved to sq's folder.
+        Other content of that name is moved to sq's folder. A place in which a session works is left alone.
         """
-        if place == self.root or not place.is_dir():
+        if place == self.root or is_living(place) or not place.is_dir():
             return
         own = self.git_dir(place)
         pointer, text = place / ".git", f"{_POINTER}{own}\n"

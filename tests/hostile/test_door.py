@@ -153,7 +153,7 @@ def test_names_that_lead_out_or_into_a_git_folder_do_not(name: str) -> None:
 def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives() -> None:
     lines = [
         '1 openat(AT_FDCWD</>, "/w/task/early", O_RDONLY) = 3',
-        '2 execve("/usr/bin/bwrap", ["bwrap", "--chdir", "/w/task", "--", "/x/claude", "-p"], 0x1 /* 3 vars */) = 0',
+        '2 execve("/usr/bin/bwrap", ["bwrap", "--chdir", "/w/task", "--", "/x/claude", "-p"], ["A=/y/claude"]) = 0',
         "2 clone(child_stack=NULL) = 2 /* 5 in strace's PID NS */",
         '5 openat(AT_FDCWD</w/task>, "own", O_RDONLY) = 3',
         '1 openat(AT_FDCWD</>, "/w/task/live", O_RDONLY) = 3',
