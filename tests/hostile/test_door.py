@@ -11,6 +11,7 @@ import pytest
 
 from agents.process.sandbox.bubblewrap import PROGRAM
 from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
+from orchestrator.git.command import git
 from orchestrator.git.door import through
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.quarantine import is_inside, take_over
@@ -52,6 +53,20 @@ async def test_a_link_that_leads_to_the_git_folder_or_home_is_a_link_in_the_tree
             "120000"
         }
         assert len(listed.splitlines()) == 3
+
+
+@needs_bwrap
+async def test_git_sees_nothing_of_the_users_beside_the_place_and_the_repositorys_objects():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        config = folder / "repository" / ".git" / "config"
+        config.write_text(config.read_text() + '[http]\n\textraHeader = "a secret too"\n')
+        for path in (folder / "home" / "key", config, Path("/etc/shadow")):
+            with trusting(trusted), pytest.raises(GitError) as told:
+                async with through(door):
+                    await git(place, "diff", "--no-index", os.devnull, str(path))
+            assert "secret" not in str(told.value)
+            assert "root:" not in str(told.value)
 
 
 @needs_bwrap
