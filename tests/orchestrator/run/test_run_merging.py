@@ -58,6 +58,7 @@ def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
 
 
 @pytest.mark.late
+@pytest.mark.claude
 def test_a_file_that_the_resolver_keeps_as_it_is_and_marks_by_git_add_counts_as_resolved(
     rehearse: Rehearse, words: Path
 ) -> None:
