@@ -36,10 +36,11 @@ from agents.process.frozen import living
 from agents.process.sandbox.choice import choose_sandbox
 from agents.process.sandbox.policy import SandboxPolicy
 from benchmarks.figures import of_tests
-from orchestrator.git.door import Door, through
+from orchestrator.git.command import through
 from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.workspace import ensure_worktree, snapshot
+from orchestrator.run.places.door import SandboxDoor
 from state.errors import GitError
 from state.settings.records import Sandbox
 
@@ -86,7 +87,7 @@ def ground() -> Iterator[Path]:
         yield folder
 
 
-async def opened(folder: Path) -> tuple[TrustedGit, Door, Path]:
+async def opened(folder: Path) -> tuple[TrustedGit, SandboxDoor, Path]:
     """Return the git folders of a run in a ground, its door, and a worktree as an agent has it."""
     run_folder, place = folder / "run", folder / "worktrees" / "task"
     run_folder.mkdir()
@@ -95,7 +96,7 @@ async def opened(folder: Path) -> tuple[TrustedGit, Door, Path]:
     policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=folder / "home")
     with trusting(trusted):
         await ensure_worktree(folder / "repository", place, branch="work", commit="main")
-    return trusted, Door(trusted=trusted, boundary=policy, scratch=folder / "door"), place
+    return trusted, SandboxDoor(trusted=trusted, boundary=policy, scratch=folder / "door"), place
 
 
 @contextmanager

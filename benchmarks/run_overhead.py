@@ -11,15 +11,18 @@ partial messages), a journal on disk, and the tree's fingerprint, read while the
 The first exchange of a session includes its start, so it is shown apart and is not in the ratio. Pairs
 alternate which side goes first. A model that takes no time makes the ratio as bad as possible. The last line
 is JSON: `wall_ratio` is the median over the pairs of sq's time divided by the bare one's,
-`sq_ms_per_iteration` the median time that sq adds to one exchange. Both sides have to make the same number of
+`sq_ms_per_iteration` the median time that sq adds to one exchange, `door_exchange_ratio` sq's time divided by
+that of a third side, sq with git outside the door. Both sides have to make the same number of
 requests, or nothing is reported. `requests_per_turn_saved` are the requests that the hook saves, compared
 with one bare session without it, which is not timed.
 """
 
+import os
+import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -27,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import click
+from anyio.abc import TaskGroup
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
@@ -34,6 +38,9 @@ from agents.concurrency import task_group
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway
+from agents.process.containment import detect_containment
+from agents.process.sandbox.choice import choose_sandbox
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.roles.worker import system_prompt
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
@@ -50,11 +57,18 @@ from benchmarks.rehearsed import (
     scenario_of,
     working,
 )
+from orchestrator.git.command import run_to_end, through
+from orchestrator.git.pinned import record_git
+from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import ensure_worktree
+from orchestrator.run.asking.conversation import Conversation
+from orchestrator.run.places.door import SandboxDoor
+from orchestrator.run.record import Run
 from orchestrator.run.tasks.attempt import say
 from state.journal.events import IterationMeasured
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
+from state.settings.records import Sandbox
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultAllow
@@ -62,6 +76,7 @@ if TYPE_CHECKING:
 TASK = "steps"
 BARE = "bare"
 UNSTOPPED = "unstopped"  # the bare side without the hook
+_OTHERS = 1_000  # attempts of the side with git outside
 FILES = 200  # of the repository, so that its fingerprint costs as much as a small project's
 
 
@@ -77,7 +92,7 @@ class SideTiming:
 class Measured:
     """The pairs, each with the bare side first, and the requests of one turn by the task of its caller."""
 
-    timings: list[tuple[SideTiming, SideTiming]]
+    timings: list[tuple[SideTiming, SideTiming, SideTiming]]
     requests: dict[str, float]
 
 
@@ -109,9 +124,10 @@ async def _measure(folder: Path, exchanges: int, pairs: int) -> Measured:
     async with clocked_gateway(_scenario(exchanges), folder) as (gateway, _):
         bench = Bench(folder=folder, repository=repository, gateway=gateway, exchanges=exchanges)
         for pair in range(pairs):
-            sides = [_bare, _through_sq] if pair % 2 == 0 else [_through_sq, _bare]
+            sides: list[Callable[[Bench, int], Awaitable[SideTiming]]]
+            sides = [_bare, _through_sq, _outside] if pair % 2 == 0 else [_outside, _through_sq, _bare]
             found = {side: await side(bench, pair + 1) for side in sides}
-            timings.append((found[_bare], found[_through_sq]))
+            timings.append((found[_bare], found[_through_sq], found[_outside]))
         await _bare(bench, 1, task=UNSTOPPED)
     return Measured(timings=timings, requests=_requests(folder / "ledger", exchanges))
 
@@ -189,20 +205,54 @@ def _end_of_turn() -> "HookMatcher":
     return HookMatcher(matcher=f"{SIGNAL_PREFIX}.*", hooks=[stop])
 
 
-async def _through_sq(bench: Bench, pair: int) -> SideTiming:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outside(SandboxDoor):
+    """A door that leaves git outside, for comparison."""
+
+    async def run(
+        self, place: Path, command: Sequence[str], environment: Mapping[str, str], stdin: bytes
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command as it is."""
+        del self, place
+        return await run_to_end(command, stdin, environment)
+
+
+async def _outside(bench: Bench, pair: int) -> SideTiming:
+    return await _through_sq(bench, _OTHERS + pair, kind=_Outside)
+
+
+async def _through_sq(bench: Bench, pair: int, *, kind: type[SandboxDoor] = SandboxDoor) -> SideTiming:
     """Do the work of a run in the iterations of an attempt."""
-    workspace = await _workspace(bench, f"sq-{pair}")
-    run_folder = bench.folder / f"run-{pair}"
+    name = f"{kind.__name__}-{pair}"
+    workspace, run_folder = await _workspace(bench, name), bench.folder / f"run-{name}"
+    git = bench.folder / f"git-{name}"
+    git.mkdir()
+    trusted = await record_git(bench.repository, git, workspace.parent)
+    choice = choose_sandbox(Sandbox.OFF, containment=detect_containment(), login=False, environ=os.environ)
+    policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True)
+    door = kind(trusted=trusted, boundary=policy, scratch=git / "door")
     began = time.perf_counter()
     at_work = working(run_folder, bench.gateway, workspace, TASK, pair)
-    async with task_group() as beside, at_work as (run, talk):
+    with trusting(trusted):
+        async with through(door), task_group() as beside, at_work as (run, talk):
+            return await _iterations(bench, pair, began, run, talk, beside, workspace)
 
-        async def exchange(number: int) -> None:
-            tree = await say(run, talk, beside, workspace, number + 1, _prompt(number))
-            tree = tree or await run.places.snapshot(workspace)
-            run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
 
-        timing = await _timed(exchange, bench.exchanges, began)
+async def _iterations(
+    bench: Bench,
+    pair: int,
+    began: float,
+    run: Run,
+    talk: Conversation,
+    beside: TaskGroup,
+    workspace: Path,
+) -> SideTiming:
+    async def exchange(number: int) -> None:
+        tree = await say(run, talk, beside, workspace, number + 1, _prompt(number))
+        tree = tree or await run.places.snapshot(workspace)
+        run.record(IterationMeasured(task_id=TASK, attempt=pair, iteration=number, tree=tree))
+
+    timing = await _timed(exchange, bench.exchanges, began)
     _look(workspace, bench.exchanges)
     return timing
 
@@ -264,16 +314,20 @@ def _report(measured: Measured, exchanges: int) -> None:
     timings, requests = measured.timings, measured.requests
     print(f"{exchanges} exchanges a session; the first exchange includes the session's start")
     ms = {
-        "bare": [1000 * bare.others / exchanges for bare, _ in timings],
-        "sq": [1000 * sq.others / exchanges for _, sq in timings],
-        "bare, first": [1000 * bare.first for bare, _ in timings],
-        "sq, first": [1000 * sq.first for _, sq in timings],
+        "bare": [1000 * bare.others / exchanges for bare, _, _ in timings],
+        "sq": [1000 * sq.others / exchanges for _, sq, _ in timings],
+        "sq, git outside": [1000 * outside.others / exchanges for _, _, outside in timings],
+        "bare, first": [1000 * bare.first for bare, _, _ in timings],
+        "sq, first": [1000 * sq.first for _, sq, _ in timings],
     }
     print_spans(ms)
     pairs = list(zip(ms["bare"], ms["sq"], strict=True))
     print_figures(
         {
             "wall_ratio": round(median(sq / bare for bare, sq in pairs), 4),
+            "door_exchange_ratio": round(
+                median(sq / out for sq, out in zip(ms["sq"], ms["sq, git outside"], strict=True)), 4
+            ),
             "sq_ms_per_iteration": round(median(sq - bare for bare, sq in pairs), 2),
             "bare_ms_per_iteration": round(median(ms["bare"]), 2),
             "bare_first_ms": round(median(ms["bare, first"]), 1),

@@ -6,22 +6,23 @@ import secrets
 import subprocess
 import tempfile
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import IO, Protocol
 
 import anyio
 
-from orchestrator.git.door import door_now
 from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
-from orchestrator.git.processes import run_to_end
 from state.errors import GitError
 from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
 DEADLINE_S = 120.0
+_TIDY_S = 3.0
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
 _SETTINGS = (
@@ -55,6 +56,87 @@ _OURS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_NO_LAZY_FETCH": "1",
 }
+
+
+# These look at refs and objects by name, and at nothing in a worktree.
+_BY_NAME = frozenset(
+    {
+        *("rev-parse", "update-ref", "symbolic-ref", "show-ref", "for-each-ref", "merge-base", "rev-list"),
+        *("commit-tree", "cat-file", "ls-tree", "mktree", "diff-tree", "log", "config", "hash-object"),
+        *("worktree", "branch", "remote"),
+    }
+)
+
+
+class Door(Protocol):
+    """The door through which git reads what an agent can still change (`orchestrator.run.places.door`)."""
+
+    async def run(
+        self, place: Path, command: Sequence[str], environment: Mapping[str, str], stdin: bytes
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command on an agents' place.
+
+        Raises:
+            GitError: what it made is not taken over.
+            OSError: it cannot be run.
+        """
+        ...
+
+    async def made_ordinary(self, place: Path) -> list[str]:
+        """Make a place one that git can read and clean, and return the paths that were removed.
+
+        Raises:
+            OSError: something cannot be removed.
+        """
+        ...
+
+    def index_folder(self, place: Path) -> Path:
+        """Return the folder of the index files in which git stages a place's content."""
+        ...
+
+    async def close(self) -> None:
+        """End what still runs."""
+        ...
+
+
+_door: ContextVar[Door | None] = ContextVar("door", default=None)
+
+
+def door_now() -> Door | None:
+    """Return the door of the run that the current task belongs to, or None if there is none."""
+    return _door.get()
+
+
+@asynccontextmanager
+async def through(door: Door | None) -> AsyncIterator[None]:
+    """Let every git command within the context that touches an agents' place go through this door."""
+    token = _door.set(door)
+    try:
+        yield
+    finally:
+        _door.reset(token)
+        if door:
+            await door.close()
+
+
+def agents_place(folder: Path, arguments: Sequence[str] = ()) -> Path | None:
+    """Return the agents' place that a git command would touch, or None if it touches none."""
+    trusted = trusted_now()
+    place = trusted.place_of(Path(os.path.abspath(folder))) if trusted else None  # noqa: PTH100  no link is followed
+    if place is None or trusted is None or (trusted.worktrees and place == trusted.root):
+        return None
+    return None if next(words_of(arguments), "") in _BY_NAME else place
+
+
+def words_of(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a git command that begins with its options: the subcommand, and what follows."""
+    rest = iter(arguments)
+    for one in rest:
+        if one in {"-c", "-C"}:
+            next(rest, "")
+        elif not one.startswith("-"):
+            yield one
+            yield from rest
 
 
 def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | None = None) -> dict[str, str]:
@@ -125,7 +207,7 @@ async def git_bytes(
         with anyio.fail_after(deadline_s):
             variables = git_environment(environment, folder=folder)
             door = door_now()
-            place = door.place_of(folder, arguments) if door else None
+            place = agents_place(folder, arguments) if door else None
             if door and place:
                 done = await door.run(place, command, variables, stdin)
             else:
@@ -161,6 +243,42 @@ async def _once(question: tuple[str, ...], ask: Callable[[], Awaitable[bytes]]) 
     if len(_answers) > _ANSWERS_KEPT:
         _answers.popitem(last=False)
     return answer
+
+
+async def run_to_end(
+    command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Run to the end. On cancellation git gets SIGTERM and removes its locks, which SIGKILL would leave.
+
+    It runs in a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _given(stdin) as given:
+        process = await anyio.open_process(
+            command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True
+        )
+        try:
+            await process.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                if process.returncode is None:
+                    process.terminate()
+                    with anyio.move_on_after(_TIDY_S):
+                        await process.wait()
+                await process.aclose()
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
+
+
+@contextmanager
+def _given(stdin: bytes) -> Iterator[IO[bytes] | int]:
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file
 
 
 async def compared(

@@ -19,13 +19,14 @@ from anyio import to_thread
 from orchestrator.git.command import (
     DEADLINE_S,
     add_all,
+    agents_place,
+    door_now,
     git,
     git_bytes,
     git_succeeds,
     ignoring_junk,
     told_by_objects,
 )
-from orchestrator.git.door import door_now
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
@@ -192,7 +193,7 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
 def _index_folder(folder: Path) -> Path:
     """Return where the index files lie in which sq stages the content of a worktree."""
     door = door_now()
-    place = door.place_of(folder, ("add",)) if door else None
+    place = agents_place(folder) if door else None
     return door.index_folder(place) if door and place else git_dir(folder)
 
 
@@ -331,7 +332,7 @@ async def _made_ordinary(folder: Path) -> list[str]:
     Returns the paths that were removed.
     """
     door = door_now()
-    place = door.place_of(folder, ("clean",)) if door else None
+    place = agents_place(folder) if door else None
     try:
         if door and place == folder:
             removed = await door.made_ordinary(place)

@@ -11,11 +11,10 @@ import pytest
 
 from agents.process.sandbox.bubblewrap import PROGRAM
 from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
-from orchestrator.git.command import git
-from orchestrator.git.door import through
+from orchestrator.git.command import git, through
 from orchestrator.git.pinned_config import trusting
-from orchestrator.git.quarantine import is_inside, take_over
 from orchestrator.git.workspace import put_on, snapshot
+from orchestrator.run.places.quarantine import is_inside, take_over
 from state.errors import GitError
 
 needs_bwrap = pytest.mark.skipif(not shutil.which(PROGRAM), reason="bubblewrap is not installed")

@@ -35,7 +35,7 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
 )
-from orchestrator.git.door import Door, through
+from orchestrator.git.command import through
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.run.commands import ProjectCommands
@@ -45,6 +45,7 @@ from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.machine import Building, Effects, StopRequest, work_until_stopped
 from orchestrator.run.places.checkout import Checkout, alone_in
+from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
@@ -191,8 +192,7 @@ async def drive(
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
         boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
-        await stack.enter_async_context(_drivers_inside(boundary, trusted, run_folder))
-        await stack.enter_async_context(_door(boundary, trusted, run_folder))
+        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         await give_to_agents(run)
         stop, shown = StopRequest(), anyio.Event()
@@ -245,16 +245,17 @@ async def _drivers_inside(
 
 
 @asynccontextmanager
-async def _door(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path) -> AsyncIterator[None]:
+async def _git_inside(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path) -> AsyncIterator[None]:
     """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works."""
-    if not boundary.choice.program:
-        yield
-        return
-    scratch = run_folder / "door"
-    door = Door(trusted=trusted, boundary=boundary, scratch=scratch, drivers=drivers_of(trusted)[1])
-    async with through(door):
-        yield
-    await remove_scratch_folder(scratch)
+    async with _drivers_inside(boundary, trusted, run_folder):
+        if not boundary.choice.program:
+            yield
+            return
+        scratch = run_folder / "door"
+        drivers = drivers_of(trusted)[1]
+        async with through(SandboxDoor(trusted=trusted, boundary=boundary, scratch=scratch, drivers=drivers)):
+            yield
+        await remove_scratch_folder(scratch)
 
 
 async def show(

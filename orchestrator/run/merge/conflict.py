@@ -13,7 +13,7 @@ import prompts
 from agents.roles.resolver import resolver_session
 from agents.session.permissions import protected_path
 from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
-from orchestrator.git.door import door_now
+from orchestrator.git.command import door_now
 from orchestrator.git.repository import named
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of

@@ -20,7 +20,7 @@ from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
-from orchestrator.git.door import door_now
+from orchestrator.git.command import door_now
 from orchestrator.git.trees import diff_text
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import ask_model

@@ -4,7 +4,7 @@ Each git command that touches an agent's worktree or an index runs in a sandbox.
 the repository refs and objects, read-only, and settings of sq's own without credentials. So a process that
 exchanges folders for links meanwhile leads git to nothing: what it could lead to is not there. While git
 reads, the processes of the session stand still (`agents.process.frozen`). New objects go to a quarantine, and
-are taken over once sq has looked at them (`orchestrator.git.quarantine`).
+are taken over once sq has looked at them (`orchestrator.run.places.quarantine`).
 
 A sandbox that only reads lives as long as the session, and runs one command after the other. A command that
 writes files into the worktree gets one of its own.
@@ -14,9 +14,8 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -32,23 +31,16 @@ from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, reading, writing
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import alternate_folders, without_credentials
+from orchestrator.git.command import run_to_end, words_of
 from orchestrator.git.pinned_config import TrustedGit
-from orchestrator.git.processes import run_to_end
-from orchestrator.git.quarantine import take_over
+from orchestrator.run.places.quarantine import take_over
 from state import safe_paths
 from state.secrets import without_secrets
 
-# These look at refs and objects by name, and at sq's own index files, and at nothing in a worktree.
-_BY_NAME = frozenset(
-    {
-        *("rev-parse", "update-ref", "symbolic-ref", "show-ref", "for-each-ref", "merge-base", "rev-list"),
-        *("commit-tree", "cat-file", "ls-tree", "mktree", "diff-tree", "log", "config", "hash-object"),
-        *("worktree", "branch", "remote"),
-    }
-)
 # These may write files of the worktree, or the state of a merge.
 _WRITES = frozenset({"reset", "clean", "merge", "checkout", "checkout-index", "merge-file", "restore", "rm"})
 _STAGES = frozenset({"add", "update-index", "read-tree", "write-tree"})  # these write the index
+_OF_THE_INDEX = frozenset({"update-index", "write-tree"})  # these read no file of the worktree
 _SHOWN = ("objects", "refs", "packed-refs", "HEAD", "shallow", "reftable")  # of a repository's git folder
 _NO_PACKS = ("-c", "core.bigFileThreshold=2047m")  # objects one by one, so that each can be looked at
 _INSIDE = "sq-driver.inside"
@@ -57,7 +49,6 @@ _SERVE = (
     'cd "$1" || exit 1; while read -r n; do ( . "./$n.sh" ) <"$n.in" >"$n.out" 2>"$n.err"; echo "$n $?"; done'
 )
 _WORDS_KEPT = 500
-_now: ContextVar["Door | None"] = ContextVar("door", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ class _Server:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class SandboxDoor:
     """The door of one run. `scratch` is a folder of sq's own for its sandboxes.
 
     `drivers` are the paths that the user's filters and merge drivers name.
@@ -92,14 +83,6 @@ class Door:
     scratch: Path
     drivers: Sequence[Path] = ()
     _servers: dict[Path, _Server] = field(default_factory=dict)
-
-    def place_of(self, folder: Path, arguments: Sequence[str]) -> Path | None:
-        """Return the agents' place that a command would touch, or None if it touches none."""
-        place = self.trusted.place_of(Path(os.path.abspath(folder)))  # noqa: PTH100  no link is followed
-        if place is None or (self.trusted.worktrees and place == self.trusted.root):
-            return None
-        command = next(_words(arguments), "")
-        return None if command in _BY_NAME else place
 
     async def run(
         self, place: Path, command: Sequence[str], environment: Mapping[str, str], stdin: bytes
@@ -118,17 +101,18 @@ class Door:
             variables["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(common)
         words = [command[0], *_NO_PACKS, *command[1:]]
         index = Path(variables.get("GIT_INDEX_FILE", ""))
-        asked = [*_words(command[1:])]
+        asked = [*words_of(command[1:])]
         writes = asked[0] in _WRITES or "-u" in asked
         stages = writes or (asked[0] in _STAGES and "GIT_INDEX_FILE" not in variables)
         own_index = not stages and index.parent in {Path(), self.index_folder(place)}
-        with frozen(place):
+        with nullcontext() if asked[0] in _OF_THE_INDEX else frozen(place):
             if own_index and not is_nested and is_living(place):
                 done = await self._served(place, words, variables, stdin)
             else:
                 access = _Access(worktree=writes, own=stages, index=writes or asked[0] in _STAGES)
                 done = await self._alone(place, words, variables, stdin, access)
-        await to_thread.run_sync(take_over, quarantine, common)
+        if any(len(one) == 2 or one == "pack" for one in os.listdir(quarantine)):  # noqa: PLR2004, PTH208
+            await to_thread.run_sync(take_over, quarantine, common)
         return done
 
     async def made_ordinary(self, place: Path) -> list[str]:
@@ -303,34 +287,6 @@ class Door:
         with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
             yield Mount(target=junk)
         yield from reading(_attributes_of_the_user(self.boundary))
-
-
-def door_now() -> Door | None:
-    """Return the door of the run that the current task belongs to, or None if there is none."""
-    return _now.get()
-
-
-@asynccontextmanager
-async def through(door: Door | None) -> AsyncIterator[None]:
-    """Let every git command within the context that touches an agent's worktree go through this door."""
-    token = _now.set(door)
-    try:
-        yield
-    finally:
-        _now.reset(token)
-        if door:
-            await door.close()
-
-
-def _words(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the words of a git command that begins with its options: the subcommand, and what follows."""
-    rest = iter(arguments)
-    for one in rest:
-        if one in {"-c", "-C"}:
-            next(rest, "")
-        elif not one.startswith("-"):
-            yield one
-            yield from rest
 
 
 def _quoted(folder: Path) -> str:
