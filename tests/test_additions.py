@@ -161,9 +161,11 @@ def test_an_added_step_of_the_stop_gate_holds_the_sessions_that_it_applies_to(
     )
     row = "    Priority.NAPKIN: napkin,\n"
     scratch.insert("orchestrator/gates/stop_gate/order.py", before="    Priority.AVAILABLE_WORK: ", text=row)
-    sign = '    if os.path.exists(os.path.join(project_of(given), "napkin")):\n        return True\n'
+    sign = '    if os.path.exists(os.path.join(project, "napkin")):\n        return True\n'
     scratch.insert(
-        "orchestrator/gates/stop_gate/probe.py", before="    if _holds_work(project_of(given)):\n", text=sign
+        "orchestrator/gates/stop_gate/probe.py",
+        before='    if os.path.isdir(os.path.join(project, ".beads")):\n',
+        text=sign,
     )
     assert_as_listed(scratch, "A step of the stop gate", most=3)
     project = tmp_path / "project"

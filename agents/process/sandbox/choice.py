@@ -50,8 +50,8 @@ class Choice:
     """The sandbox of a run.
 
     `reason` says why it is not a stronger one, with the remedy, or "". `program` is the path of bubblewrap,
-    if it works here: then git reads agents' places in a sandbox (`orchestrator.run.places.door`) at any level, and
-    commands on their work are sandboxed at any but off.
+    if it works here: git reads agents' places in a sandbox then, at any level (`orchestrator.run.places`),
+    and commands on their work are sandboxed at any but off.
     """
 
     level: SandboxLevel

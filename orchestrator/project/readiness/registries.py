@@ -28,7 +28,7 @@ _USER = re.compile(r"//[^/@\s]*@")
 # No address in any spelling, no single word, and none of the names for one's own network.
 _NAME = re.compile(r"(?!.*\.(?:localhost|local|internal|arpa)$)(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*")
 _TOKEN = re.compile(r"^//([^/\s]+)(/?\S*?):(_authToken|_auth)\s*=\s*(\S+)", re.MULTILINE)  # in .npmrc
-_SCOPED = re.compile(r"^\s*@([A-Za-z0-9~][\w.~-]*):registry\s*=\s*[\"']?(https://[^\s\"']+)", re.MULTILINE)
+_SCOPED = re.compile(r"^[ \t]*@([A-Za-z0-9~][\w.~-]*):registry\s*=\s*[\"']?(https://[^\s\"']+)", re.MULTILINE)
 _MOST = 200  # addresses at one host that are asked with credentials
 
 

@@ -13,12 +13,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import PurePosixPath
 
 from agents.concurrency import aside
 from orchestrator.git.command import git
-from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
+from orchestrator.git.trees import contents_at, landing
 from orchestrator.project.files import belongs_to_tests, is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
@@ -32,25 +32,6 @@ _MOST_LATER = 1_000
 _LARGEST = 100_000_000  # bytes of a file
 _SENTENCE = re.compile(r"\n|(?<=[.!?;])\s")
 _REFUSES = re.compile(r"\b(?:not?|never|without|leave|leaves|keep|except)\b|n't\b", re.IGNORECASE)
-
-
-async def later_between(run: Run, base: str, tree: str) -> tuple[str, ...]:
-    """As `files_that_run_later`, between two trees."""
-    changed = await changed_paths(run.repository, base, tree)
-    now = await links_in(run.repository, tree)
-    before = await links_in(run.repository, base)
-    every = await files_in(run.repository, tree)
-    looked = [path for path in changed if (row := runs_later(path)) and row.file.holds]
-    olds, news = [await contents_at(run.repository, one, looked, largest=_LARGEST) for one in (base, tree)]
-    added = {
-        path: set(news[path].decode(errors="replace").splitlines())
-        - set(olds.get(path, b"").decode(errors="replace").splitlines())
-        for path in news
-    }
-    found = partial(
-        files_that_run_later, run.started.spec_text, changed, before, now, every=every, added=added
-    )
-    return await aside(found, "the names of the work's files")
 
 
 def files_that_run_later(

@@ -6,11 +6,14 @@ notice a failing test? (product.md, section 12)
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from orchestrator.git.trees import files_in, pieced_together
+from agents.concurrency import aside
+from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, pieced_together
 from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
 from orchestrator.project.runners.suite import suite_of
+from orchestrator.project.runs_later import runs_later
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
@@ -23,7 +26,7 @@ from orchestrator.run.evidence.comparison import (
     with_tests_of,
     work_between,
 )
-from orchestrator.run.evidence.doubts import later_between, marks_between, replaced_by_tests
+from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.other_results import new_tests
 from orchestrator.run.evidence.strength import with_weakened
@@ -37,6 +40,8 @@ from state.records.commands import CanaryResult, CommandRun, TestState, WithoutW
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
 from state.words import listed, loose_words, names_of, nothing_compared_words
+
+_LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +83,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
     stubs = same.stubs if same else await stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
-    later = await later_between(run, base, (not task_id and run.view.whole.merged_tree) or tree)
+    later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
@@ -99,6 +104,27 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     )
     run.record(proofs)
     return proofs
+
+
+async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
+    """As `files_that_run_later`, between two trees."""
+    changed = await changed_paths(run.repository, base, tree)
+    now = await links_in(run.repository, tree)
+    before = await links_in(run.repository, base)
+    every = await files_in(run.repository, tree)
+    looked = [path for path in changed if (row := runs_later(path)) and row.file.holds]
+    olds, news = [
+        await contents_at(run.repository, one, looked, largest=_LARGEST_LOOKED_AT) for one in (base, tree)
+    ]
+    added = {
+        path: set(news[path].decode(errors="replace").splitlines())
+        - set(olds.get(path, b"").decode(errors="replace").splitlines())
+        for path in news
+    }
+    found = partial(
+        files_that_run_later, run.started.spec_text, changed, before, now, every=every, added=added
+    )
+    return await aside(found, "the names of the work's files")
 
 
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:

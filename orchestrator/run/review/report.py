@@ -60,7 +60,7 @@ async def report_on(
 
     def refuse(payload: str) -> str | None:
         """Refuse one report of a review that lacks rulings. The next one counts as it is."""
-        refused = any(call.refused_report for call in talk.calls)
+        refused = any(call.refused.report for call in talk.calls)
         return None if refused else _rulings_missing_in(payload, subject)
 
     async with Conversation(
@@ -125,8 +125,8 @@ def read_report(call: CallView, depth: ReviewDepth = ReviewDepth.STANDARD) -> Re
     if failure := call.failure:
         return f"the reviewer did not report: {failure}"
     report = _report_in_words(call, depth)
-    if isinstance(report, str) and call.refused_report:
-        return parse_review_output(call.refused_report, depth)
+    if isinstance(report, str) and call.refused.report:
+        return parse_review_output(call.refused.report, depth)
     return report
 
 

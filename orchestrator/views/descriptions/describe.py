@@ -160,7 +160,7 @@ def _spend_differed(view: RunView, event: e.SpendDiffered) -> Words:
 
 
 def _message(view: RunView, event: e.MessageReceived) -> Words:
-    message, who, refused = event.message, _who(view, event), view.calls[event.call_id].refused
+    message, who, refused = event.message, _who(view, event), view.calls[event.call_id].refused.action
     match message.kind:
         case MessageKind.TOOL_CALL:
             text, is_told = tool_call(view.root, message), message.tool not in _QUIET_TOOLS

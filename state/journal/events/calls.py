@@ -173,6 +173,14 @@ CallEvent = (
 )
 
 
+@dataclass(slots=True)
+class Refused:
+    """What sq refused in a call: why its newest refused action was, and the JSON of its refused report."""
+
+    action: str = ""
+    report: str = ""
+
+
 _GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
@@ -189,7 +197,6 @@ class CallView:
     at: datetime
     session_id: str
     report: SignalReceived | None = None  # the first one, which ended the turn
-    refused_report: str = ""  # its JSON
     last_text: str = ""
     resumed: dict[int, CallResumed] = field(default_factory=dict)  # by its place in the journal
     retries: list[CallRetried] = field(default_factory=list)  # since it was started or resumed
@@ -199,7 +206,7 @@ class CallView:
     since: datetime | None = None  # start of the try under way, or None if there is none or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # the most that its session may spend before its cap ends it
-    refused: str = ""  # why its newest refused tool call was refused
+    refused: Refused = field(default_factory=Refused)
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: CallEnded | None = None
 

@@ -40,9 +40,9 @@ def apply(view: RunView, event: e.CallEvent, stored: Stored) -> None:  # noqa: C
             if call.started.role is Role.WORKER:
                 view.tasks[call.started.task_id].history.append(event.message)
         case e.ReportRefused():
-            call.refused_report = event.payload
+            call.refused.report = event.payload
         case e.ActionRefused():
-            call.refused = event.reason
+            call.refused.action = event.reason
         case e.SignalReceived():
             call.report = call.report or event  # the first one ended the turn
         case e.CallEnded():
