@@ -1,6 +1,7 @@
 """The door: a tree that changes while git reads it, and an index that lies, get nothing of the user's."""
 
 import os
+import re
 import shutil
 import subprocess
 import zlib
@@ -177,3 +178,24 @@ def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives
         '1 openat(AT_FDCWD</>, "/w/task/late", O_RDONLY) = 3',
     ]
     assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep"}
+
+
+# Where git is started, and why that is not on a worktree in which a session works.
+STARTS = {
+    "orchestrator/git/command.py": "the door's own side, and `git --version`",
+    "orchestrator/git/trees.py": "asks whether a folder that is left over holds work, after the run",
+    "orchestrator/cli/runs/run.py": "makes the repository of an example",
+    "orchestrator/fleet/transport.py": "mirrors, clones and checkpoints, in folders that no session has",
+    "orchestrator/gates/stop_gate/steps/beads.py": "a person's own checkout, by settings of sq's alone",
+}
+
+
+def test_git_is_started_in_known_places_alone() -> None:
+    root = Path(__file__).parents[2]
+    files = [
+        file
+        for floor in ("agents", "orchestrator", "prompts", "state")
+        for file in (root / floor).rglob("*.py")
+    ]
+    starts = {file for file in files if re.search(r'\["git",', file.read_text("utf-8"))}
+    assert {str(file.relative_to(root)) for file in starts} == STARTS.keys()
