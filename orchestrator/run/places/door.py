@@ -68,7 +68,6 @@ class _Server:
     variables: Mapping[str, str]
     answers: BufferedByteReceiveStream
     number: int = 0
-    lock: anyio.Lock = field(default_factory=anyio.Lock)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +82,7 @@ class SandboxDoor:
     scratch: Path
     drivers: Sequence[Path] = ()
     _servers: dict[Path, _Server] = field(default_factory=dict)
+    _turns: dict[Path, anyio.Lock] = field(default_factory=dict)
 
     async def run(
         self, place: Path, command: Sequence[str], environment: Mapping[str, str], stdin: bytes
@@ -105,14 +105,15 @@ class SandboxDoor:
         writes = asked[0] in _WRITES or "-u" in asked
         stages = writes or (asked[0] in _STAGES and "GIT_INDEX_FILE" not in variables)
         own_index = not stages and index.parent in {Path(), self.index_folder(place)}
-        with nullcontext() if asked[0] in _OF_THE_INDEX else frozen(place):
-            if own_index and not is_nested and is_living(place):
-                done = await self._served(place, words, variables, stdin)
-            else:
-                access = _Access(worktree=writes, own=stages, index=writes or asked[0] in _STAGES)
-                done = await self._alone(place, words, variables, stdin, access)
-        if any(len(one) == 2 or one == "pack" for one in os.listdir(quarantine)):  # noqa: PLR2004, PTH208
-            await to_thread.run_sync(take_over, quarantine, common)
+        async with self._turns.setdefault(place, anyio.Lock()):  # one at a time has the quarantine
+            with nullcontext() if asked[0] in _OF_THE_INDEX else frozen(place):
+                if own_index and not is_nested and is_living(place):
+                    done = await self._served(place, words, variables, stdin)
+                else:
+                    access = _Access(worktree=writes, own=stages, index=writes or asked[0] in _STAGES)
+                    done = await self._alone(place, words, variables, stdin, access)
+            if any(len(one) == 2 or one == "pack" for one in os.listdir(quarantine)):  # noqa: PLR2004, PTH208
+                await to_thread.run_sync(take_over, quarantine, common)
         return done
 
     async def made_ordinary(self, place: Path) -> list[str]:
@@ -165,13 +166,12 @@ class SandboxDoor:
     ) -> subprocess.CompletedProcess[bytes]:
         await self._end_others()
         server = self._servers.get(place) or await self._start(place, variables)
-        async with server.lock:
-            try:
-                return await self._asked(place, server, command, variables, stdin)
-            except BaseException:  # its command may still run
-                with anyio.CancelScope(shield=True):
-                    await self._end(place)
-                raise
+        try:
+            return await self._asked(place, server, command, variables, stdin)
+        except BaseException:  # its command may still run
+            with anyio.CancelScope(shield=True):
+                await self._end(place)
+            raise
 
     async def _asked(
         self,

@@ -18,7 +18,7 @@ from state.errors import GitError
 _NAME = re.compile(r"[0-9a-f]{38}(?:[0-9a-f]{24})?")
 _SHA256 = 64  # characters of a name
 _KINDS = {b"100644", b"100755", b"120000", b"40000", b"160000"}
-_LARGEST = 2 << 30  # bytes of one object
+_PIECE = 1 << 20  # bytes
 _UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # HFS+ ignores these in names
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -52,29 +52,41 @@ def _found_in(quarantine: Path) -> Iterator[str]:
 
 
 def _is_tree(path: Path, name: str) -> bool:
-    content = _content(path)
-    head, _, body = content.partition(b"\0")
-    kind, _, size = head.partition(b" ")
-    digest = hashlib.sha256 if len(name) == _SHA256 else hashlib.sha1
-    if digest(content).hexdigest() != name or size != str(len(body)).encode():
+    """Whether an object is a tree, and no blob. A blob is read piece by piece."""
+    digest = hashlib.sha256() if len(name) == _SHA256 else hashlib.sha1(usedforsecurity=False)
+    head, body, size = b"", b"", 0
+    for piece in _unpacked(path):
+        digest.update(piece)
+        if not size:
+            head = piece.partition(b"\0")[0]
+        if head.startswith(b"tree "):
+            body += piece
+        size += len(piece)
+    kind, _, said = head.partition(b" ")
+    if digest.hexdigest() != name or said != str(size - len(head) - 1).encode():
         raise GitError(f"{name} has other content than its name says")
     if kind == b"tree":
-        _check_entries(name, body)
+        _check_entries(name, body[len(head) + 1 :])
     elif kind != b"blob":
         raise GitError(f"{name} is a {kind.decode(errors='replace')}")
     return kind == b"tree"
 
 
-def _content(path: Path) -> bytes:
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """Yield the content of a loose object, its head included."""
     descriptor = os.open(path, _FILE)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise GitError(f"{path.name} is no file")
         packed = zlib.decompressobj()
-        content = packed.decompress(file.read(), _LARGEST)
-    if not packed.eof or packed.unconsumed_tail or packed.unused_data:
-        raise GitError(f"{path.name} is cut off, or has more than {_LARGEST} bytes")
-    return content
+        while not packed.eof:
+            given = packed.unconsumed_tail or file.read(_PIECE)
+            if not given:
+                raise GitError(f"{path.name} is cut off")
+            if piece := packed.decompress(given, _PIECE):
+                yield piece
+        if packed.unused_data or file.read(1):
+            raise GitError(f"{path.name} goes on behind its end")
 
 
 def _check_entries(tree: str, body: bytes) -> None:
