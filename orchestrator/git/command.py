@@ -18,6 +18,7 @@ import anyio
 from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
+from state.paths import SCRATCH
 from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
@@ -120,10 +121,15 @@ async def through(door: Door | None) -> AsyncIterator[None]:
 
 
 def agents_place(folder: Path, arguments: Sequence[str] = ()) -> Path | None:
-    """Return the agents' place that a git command would touch, or None if it touches none."""
+    """Return the agents' place that a git command would touch, or None if it touches none.
+
+    Scratch worktrees are none: no session works there, and commands have ended before git runs.
+    """
     trusted = trusted_now()
     place = trusted.place_of(Path(os.path.abspath(folder))) if trusted else None  # noqa: PTH100  no link is followed
     if place is None or trusted is None or (trusted.worktrees and place == trusted.root):
+        return None
+    if trusted.worktrees and place.name.startswith(SCRATCH):
         return None
     return None if next(words_of(arguments), "") in _BY_NAME else place
 

@@ -174,7 +174,7 @@ CallEvent = (
 
 
 @dataclass(slots=True)
-class Refused:
+class RefusalView:
     """What sq refused in a call: why its newest refused action was, and the JSON of its refused report."""
 
     action: str = ""
@@ -206,7 +206,7 @@ class CallView:
     since: datetime | None = None  # start of the try under way, or None if there is none or its process died
     held_usd: float = 0.0
     allowed_usd: float = 0.0  # the most that its session may spend before its cap ends it
-    refused: Refused = field(default_factory=Refused)
+    refused: RefusalView = field(default_factory=RefusalView)
     killed: bool = False  # its process was killed, so the CLI counts the conversation's cost from zero
     end: CallEnded | None = None
 
