@@ -1,7 +1,7 @@
 """Measures power steering: time for 23 checks, tokens billed, reading a long session, saving a state.
 
     python -m benchmarks.power_steering
-    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 if a goal is missed
+    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 beyond a goal, or beyond half as long again
 
 All parts except the model are real: the Anthropic client asks a loopback gateway in this process, which
 answers each request after `--model-s` seconds.
@@ -89,14 +89,17 @@ class LookCost:
 @click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to write."
 )
-@click.option("--floor", is_flag=True, help="Measure the looks alone. Exit code 1 if a goal is missed.")
+@click.option("--floor", is_flag=True, help="Measure the looks alone. Exit code 1 beyond a goal.")
 def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None, *, floor: bool) -> None:
     """Measure the costs of power steering."""
     with tempfile.TemporaryDirectory(prefix="sq-bench-", dir=folder) as name:
         figures = anyio.run(_looks, Path(name), model_s, tokens)
         if floor:
             print_figures(figures, GOALS)
-            sys.exit(any(figures[name] > goal for name, goal in GOALS.items()))
+            # Seconds may be half as many again, because machines are noisy.
+            sys.exit(
+                any(figures[name] > goal * (1.5 if "wall" in name else 1) for name, goal in GOALS.items())
+            )
         reading = _reading(Path(name), entries)
         saving = _saving(Path(name), saves)
     print(f"{model_s:g} s an answer, {tokens} tokens of session, {entries} entries, {saves} saves")
