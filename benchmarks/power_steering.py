@@ -1,7 +1,7 @@
 """Measures power steering: time for 23 checks, tokens billed, reading a long session, saving a state.
 
     python -m benchmarks.power_steering
-    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 beyond a goal, or beyond half as long again
+    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 beyond a goal
 
 All parts except the model are real: the Anthropic client asks a loopback gateway in this process, which
 answers each request after `--model-s` seconds.
