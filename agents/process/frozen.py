@@ -9,14 +9,14 @@ supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
 _MOST_COUNTS = 50
-_GROUPS = Path("/sys/fs/cgroup")
 
 _living: dict[Path, list[Path]] = {}
 
@@ -68,7 +68,7 @@ class _Stopped:
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._group = _own_group(root)
+        self._group = _own_group(root, _below(root))
         self._lock = threading.Lock()
         self._over = False
         self._processes: set[int] = set()
@@ -122,19 +122,22 @@ def _below(root: int) -> set[int]:
     return found
 
 
-def _own_group(root: int) -> Path | None:
-    """Return the group of version 2 that holds a session's processes and not sq, if there is one."""
-    theirs, ours = _group_of(root), _group_of(os.getpid())
-    folder = _GROUPS / theirs.strip("/") if theirs and theirs != ours else None
-    return folder if folder and (folder / "cgroup.freeze").is_file() else None
+def _own_group(root: int, below: Iterable[int]) -> Path | None:
+    """Return the group of version 2 that a supervisor has made for the processes below it, if any."""
+    for process in below:
+        with suppress(OSError):
+            lines = Path(f"/proc/{process}/cgroup").read_text("utf-8", errors="replace").splitlines()
+            path = next((line[3:] for line in lines if line.startswith("0::")), "")
+            if path.rpartition("/")[2] == str(root):
+                return _version_2() / path.lstrip("/")
+    return None
 
 
-def _group_of(process: int) -> str:
-    try:
-        lines = Path(f"/proc/{process}/cgroup").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    return next((line[3:] for line in lines if line.startswith("0::")), "")
+@cache
+def _version_2() -> Path:
+    """Return where the groups of version 2 are mounted."""
+    mounts = (line.split() for line in Path("/proc/self/mounts").read_text("utf-8").splitlines())
+    return next((Path(words[1]) for words in mounts if words[2] == "cgroup2"), Path("/sys/fs/cgroup"))
 
 
 def _write(file: Path, text: str) -> None:
