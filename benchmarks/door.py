@@ -33,6 +33,7 @@ import yaml
 
 from agents.process.containment import detect_containment
 from agents.process.frozen import living
+from agents.process.sandbox.bubblewrap import PROGRAM
 from agents.process.sandbox.choice import choose_sandbox
 from agents.process.sandbox.policy import SandboxPolicy
 from benchmarks.figures import of_tests
@@ -259,6 +260,8 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
 @click.option("--quick", is_flag=True, help="Fewer attempts, and no trace of a whole run.")
 def main(*, quick: bool) -> None:
     """Measure the door."""
+    if not shutil.which(PROGRAM):
+        sys.exit("the door is a sandbox of bubblewrap, and `bwrap` is not on PATH: install bubblewrap")
     attempts, times = (20, 5) if quick else (200, 20)
     figures: dict[str, Any] = {
         "attempts": attempts,

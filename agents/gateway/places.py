@@ -1,4 +1,4 @@
-"""Who holds how many connections of a door, so that nobody keeps others out.
+"""Who holds how many connections of a door: each peer has a share, so one peer cannot take them all.
 
 A connection is silent until its request is there. A silent one has a deadline, and gives way to others. Peers
 are sandboxes, users of this machine and other machines. sq's own user is held to no share of its own.

@@ -59,7 +59,7 @@ _OURS = {
 }
 
 
-# These look at refs and objects by name, and at nothing in a worktree.
+# These look at refs and objects by name, and at nothing in a worktree (unless by `_BY_ATTRIBUTES`).
 _BY_NAME = frozenset(
     {
         *("rev-parse", "update-ref", "symbolic-ref", "show-ref", "for-each-ref", "merge-base", "rev-list"),
@@ -67,6 +67,7 @@ _BY_NAME = frozenset(
         *("worktree", "branch", "remote"),
     }
 )
+_BY_ATTRIBUTES = "--filters"  # of `cat-file`: as the attributes in the worktree say
 
 
 class Door(Protocol):
@@ -120,18 +121,20 @@ async def through(door: Door | None) -> AsyncIterator[None]:
             await door.close()
 
 
-def agents_place(folder: Path, arguments: Sequence[str] = ()) -> Path | None:
-    """Return the agents' place that a git command would touch, or None if it touches none.
+def door_to(folder: Path, arguments: Sequence[str] = ()) -> tuple[Door, Path] | None:
+    """Return the door and the agents' place that a git command would touch, or None if it touches none.
 
     Scratch worktrees are none: no session works there, and commands have ended before git runs.
     """
-    trusted = trusted_now()
-    place = trusted.place_of(Path(os.path.abspath(folder))) if trusted else None  # noqa: PTH100  no link is followed
-    if place is None or trusted is None or (trusted.worktrees and place == trusted.root):
+    door, trusted = door_now(), trusted_now()
+    if door is None or trusted is None:
         return None
-    if trusted.worktrees and place.name.startswith(SCRATCH):
+    place = trusted.place_of(Path(os.path.abspath(folder)))  # noqa: PTH100  no link is followed
+    if place is None or (trusted.worktrees and (place == trusted.root or place.name.startswith(SCRATCH))):
         return None
-    return None if next(words_of(arguments), "") in _BY_NAME else place
+    if next(words_of(arguments), "") in _BY_NAME and _BY_ATTRIBUTES not in arguments:
+        return None
+    return door, place
 
 
 def words_of(arguments: Sequence[str]) -> Iterator[str]:
@@ -212,9 +215,8 @@ async def git_bytes(
     try:
         with anyio.fail_after(deadline_s):
             variables = git_environment(environment, folder=folder)
-            door = door_now()
-            place = agents_place(folder, arguments) if door else None
-            if door and place:
+            if touched := door_to(folder, arguments):
+                door, place = touched
                 done = await door.run(place, command, variables, stdin)
             else:
                 done = await run_to_end(command, stdin, variables)

@@ -1,4 +1,4 @@
-"""Git in a folder that somebody else configured: it reads objects, the index and files, and runs nothing.
+"""Git in a folder of others, without their settings: it reads objects and files, and starts no program.
 
 Git has no switch for filters, and any setting of the repository may name a program: a watcher of files, a
 hook, a pager, a way to compare, to fetch what is missing or to give credentials. So git gets a common folder

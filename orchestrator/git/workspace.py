@@ -19,8 +19,7 @@ from anyio import to_thread
 from orchestrator.git.command import (
     DEADLINE_S,
     add_all,
-    agents_place,
-    door_now,
+    door_to,
     git,
     git_bytes,
     git_succeeds,
@@ -192,9 +191,10 @@ async def snapshot(folder: Path, odd: Oddities | None = None) -> str:
 
 def _index_folder(folder: Path) -> Path:
     """Return where the index files lie in which sq stages the content of a worktree."""
-    door = door_now()
-    place = agents_place(folder) if door else None
-    return door.index_folder(place) if door and place else git_dir(folder)
+    if touched := door_to(folder):
+        door, place = touched
+        return door.index_folder(place)
+    return git_dir(folder)
 
 
 def _digest(index: Path) -> bytes:
@@ -331,11 +331,10 @@ async def _made_ordinary(folder: Path) -> list[str]:
 
     Returns the paths that were removed.
     """
-    door = door_now()
-    place = agents_place(folder) if door else None
+    touched = door_to(folder)
     try:
-        if door and place == folder:
-            removed = await door.made_ordinary(place)
+        if touched and touched[1] == folder:
+            removed = await touched[0].made_ordinary(folder)
         else:
             removed = await to_thread.run_sync(make_ordinary, folder)
     except OSError as error:

@@ -12,7 +12,7 @@ import pytest
 
 from agents.process.sandbox.bubblewrap import PROGRAM
 from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
-from orchestrator.git.command import git, through
+from orchestrator.git.command import git, git_bytes, through
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import put_on, snapshot
 from orchestrator.run.places.quarantine import is_inside, take_over
@@ -80,6 +80,24 @@ async def test_a_reset_writes_through_no_link_of_the_tree():
                 await put_on(place, "main", branch=None)
         assert (folder / "home" / "key").read_text().startswith("a secret")
         assert (place / "way" / "key").read_text().startswith("a key of the project")
+
+
+@needs_bwrap
+async def test_content_as_the_worktrees_attributes_say_is_read_through_the_door():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        (folder / "home" / ".gitattributes").write_text("key text eol=crlf\n")
+        (place / "way").rename(place / "elsewhere")
+        (place / "way").symlink_to(folder / "home")
+        asked = ("cat-file", "--filters", "--path=way/key", "HEAD:way/key")
+        with trusting(trusted):
+            assert b"\r" in await git_bytes(place, *asked)
+            async with through(door):
+                assert b"\r" not in await git_bytes(place, *asked)
+                (place / "way").unlink()
+                (place / "elsewhere").rename(place / "way")
+                (place / "way" / ".gitattributes").write_text("key text eol=crlf\n")
+                assert b"\r" in await git_bytes(place, *asked)
 
 
 def loose(folder: Path, content: bytes) -> Path:

@@ -214,7 +214,7 @@ def own_caches(home: Path, store: Path, *, writes: bool) -> Iterator[Mount]:
 def own_locks(folders: Iterable[Mount], scratch: Path) -> Iterator[Mount]:
     """Yield a copy of each lock file near the top of read-only folders: a lock needs no right to write.
 
-    So a process that holds one holds up nobody outside.
+    A process in the sandbox locks its copy, and processes outside go on.
     """
     for folder in folders:
         found = folder.shown

@@ -125,9 +125,11 @@ class Conversation:
             self._note_what_was_cut_off()
             self._run.record_hosts()
 
-    async def rest(self) -> None:
-        """End the live process. The conversation goes on in another one."""
-        await self._end_session()
+    async def end_session(self) -> None:
+        """End the live process. The conversation goes on in another one, with another cap."""
+        self._session = None
+        self._share.end_session()
+        await self._stack.aclose()
 
     @property
     def calls(self) -> list[CallView]:
@@ -169,7 +171,7 @@ class Conversation:
         self._call_id = ""
         reserved = await self._hold(words)
         if self._share.give(reserved):
-            await self._end_session()
+            await self.end_session()
         session_id = calls[-1].session_id if calls else self._first_session_id
         said = unheard(self._run.view, self._task_id, calls)
         started = self._started(session_id, with_words(words, said), iteration or number, reserved)
@@ -268,13 +270,7 @@ class Conversation:
                 self._call_id, replace(exchange, detail="its share of the budget is used up; it gets another")
             )
         )
-        await self._end_session()
-
-    async def _end_session(self) -> None:
-        """End the live process; the conversation goes on in another one, with another cap."""
-        self._session = None
-        self._share.end_session()
-        await self._stack.aclose()
+        await self.end_session()
 
     def _resumed(self, session: Session, prompt: str, reserved: Reservation | None) -> str:
         """The prompt with which the open call goes on in this session; stored before it is sent."""
@@ -328,7 +324,7 @@ class Conversation:
     async def _open_session(self, *, again: bool) -> Session:
         if self._session and not self._session.is_over:
             return self._session
-        await self._end_session()  # one process at a time has a conversation
+        await self.end_session()  # one process at a time has a conversation
         calls = self.calls
         last = calls[-1].session_id
         if self._run.platform.has_transcript(last, self._run.environ):

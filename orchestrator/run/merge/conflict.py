@@ -106,7 +106,7 @@ async def _talk(
     while True:
         call = await talk.exchange(len(merge.refusals) + 1, _next_words(run, task, merge))
         if door_now() is None:  # what the session can still change is not read
-            await talk.rest()
+            await talk.end_session()
         match await _look(run, task, merge, call):
             case _Refused(reason):
                 refused = ResolutionRefused(

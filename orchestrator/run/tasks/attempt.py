@@ -114,8 +114,6 @@ async def _attempt(  # noqa: C901  one case a step
         match next_step(run.view, task, run):
             case Say(prompt, planning):
                 tree = await say(run, talk, beside, folder, talk.ended + 1, prompt, planning=planning)
-                if door_now() is None:  # what the session can still change is not read
-                    await talk.rest()
             case AnswerPlain(question):
                 await QuestionBus(run, task_id).answer_plain(task.open.calls[-1], question)
             case AwaitAnswer():
@@ -153,11 +151,12 @@ async def say(
 ) -> str:
     """Have a Worker's exchange of this number. Return the content of `folder` at its report, or "".
 
-    It is read in a task of `beside` while Claude Code ends the turn, which takes longer. Without the door it
-    is not read while the session lives.
+    It is read in a task of `beside` while Claude Code ends the turn, which takes longer. Without the door sq
+    ends the session and reads afterwards.
     """
     if door_now() is None:
         await talk.exchange(number, prompt, planning=planning)
+        await talk.end_session()
         return ""
     tree, has_read, reading = "", anyio.Event(), anyio.CancelScope()
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from language.many_tasks import EDITORS, callers_of
 from language.scripted import Done, Rehearse, completes, signals, whole_run, writes
 from language.tables import table
 
+from agents.process.sandbox.bubblewrap import PROGRAM
 from state.outcome import Outcome
 
 MOST = 140  # 137 were counted; 177 before trees and commits by their whole names were asked about once
@@ -130,3 +132,60 @@ def test_every_process_outside_the_sandbox_is_known(
     assert by_git - drivers <= {"git"}
     assert bool(drivers) is (kind == "a filter")  # a merge is made inside, where no trace is written
     assert "exec bwrap " in driver.read_text() or "/bwrap " in driver.read_text()
+
+
+# --- without bubblewrap -------------------------------------------------------------------------------------
+
+
+def claude_works_in(folder: str) -> bool:
+    """Whether a process of Claude Code has this folder as its own, or one below it."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # another user's, or it has just ended
+            here = (process / "cwd").readlink()
+            if b"stream-json" in (process / "cmdline").read_bytes() and here.is_relative_to(folder):
+                return True
+    return False
+
+
+_stages: list[tuple[str, bool]] = []  # the folder of each `git add`, and whether Claude Code worked there
+
+
+def _look(event: str, given: tuple[object, ...]) -> None:
+    if event == "subprocess.Popen" and _looking:
+        words = [os.fsdecode(word) for word in given[1]]
+        if words[0] == "git" and "add" in words:
+            _stages.append((folder := words[words.index("-C") + 1], claude_works_in(folder)))
+
+
+_looking: list[bool] = []
+sys.addaudithook(_look)
+
+
+@pytest.mark.claude
+@pytest.mark.timeout(300)
+def test_without_bubblewrap_sq_reads_a_folder_after_its_session_and_the_run_completes(
+    rehearse: Rehearse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for program in Path(folder).glob("*"):
+            if program.name != PROGRAM and not (programs / program.name).exists():
+                (programs / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(programs))
+    resolved = signals("conflict_resolved", summary="Both.")
+    resolver = [
+        writes("clash.txt", "both\n"),
+        resolved,
+        writes("words.txt", "both\n"),
+        resolved,
+    ]  # refused once
+    _stages.clear()
+    _looking.append(True)
+    try:
+        done = rehearse({**callers_for("a conflict"), "resolver/*": resolver}, verify=("true",))
+    finally:
+        _looking.clear()
+    assert "sq reads an agent's folder only after its session has ended" in done.output
+    assert len([folder for folder, _ in _stages if folder.startswith(done.view.started.worktrees)]) >= 3
+    assert not [folder for folder, works in _stages if works]
