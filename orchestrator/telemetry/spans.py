@@ -266,9 +266,10 @@ _KEPT = 200  # characters of a command
 def command_spans(board: SpanTracker, event: e.EvidenceEvent, stored: Stored) -> list[Span]:
     """Return a span for each command whose result this event holds. They ran one after the other."""
     match event:
-        case e.BaselineTaken(checks=checks, tree=tree, of_analysis=of_analysis):
+        case e.BaselineTaken(checks=checks, tree=tree, of_analysis=of_analysis, kept=kept):
             board.words |= set() if of_analysis else {check.run.command for check in checks}
-            return _in_a_row(board, [check.run for check in checks], stored, "baseline", "", tree)
+            ran = [check.run for check in checks if check.run.command not in kept]
+            return _in_a_row(board, ran, stored, "baseline", "", tree)
         case e.VerificationFinished(runs=runs, task_id=task_id, tree=tree):
             return _in_a_row(board, list(runs), stored, "verification", task_id, tree)
         case e.WorkspaceSetUp(runs=runs, task_id=task_id):

@@ -75,7 +75,7 @@ def _has_moves(view: RunView) -> bool:
 def _needs_baseline(view: RunView) -> bool:
     """Whether the commands have to be run on the base: at the start, and again by each process after it.
 
-    Records of an earlier process hold for its environment, which the user may have fixed since. In the
+    Only commands whose environment has changed since, or without a passing test, are really run again. In the
     checkout itself the base is gone once agents have worked there. Work on its way home needs no baseline.
     """
     if view.settings and view.settings.check_only:

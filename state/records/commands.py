@@ -164,6 +164,7 @@ class BaselineCheck:
     """One command on the untouched commit. `source` is where it was found: `--verify`, a file, the analysis.
 
     `chosen`: the user named it. `canary` is None if no test that must fail could be made for it.
+    `environment` is the fingerprint of its programs and its set-up.
     """
 
     run: CommandRun
@@ -171,6 +172,7 @@ class BaselineCheck:
     standing: BaselineStanding
     chosen: bool = False
     canary: CanaryResult | None = None
+    environment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,15 +41,19 @@ async def take_baseline(run: Run) -> RunEnded | None:
     tree = await _base_tree(run)
     async with place_for(run, run.repository, tree) as scratch:
         sources, left_out = _sources(run, scratch.folder)
-        checks = await _checks(run, scratch, sources)
-        suites = [suite_of(check.run.command, scratch.folder) for check in checks]
-    checks = [await _with_canary(run, tree, *one) for one in zip(checks, suites, strict=True)]
-    environment = fingerprint_of(run.environ, scratch.environment, sources)
+        kept = await _kept(run, scratch, sources)
+        due = {command: source for command, source in sources.items() if command not in kept}
+        ran = {check.run.command: check for check in await _checks(run, scratch, due)}
+        suites = {command: suite_of(command, scratch.folder) for command in due}
+    ran = {command: await _with_canary(run, tree, check, suites[command]) for command, check in ran.items()}
+    found = kept | ran
+    checks = [found[command] for command in dict.fromkeys((*sources, *kept))]
     run.record(
         BaselineTaken(
             tree=tree,
-            environment=environment,
+            environment=await fingerprint_of(run, scratch, sources),
             checks=tuple(checks),
+            kept=tuple(kept),
             notes=(*_notes(run, checks), *await _lacking(run, checks), *left_out),
             exports=exports_of(scratch.environment, scratch.folder),
             left_out=left_out,
@@ -66,7 +70,7 @@ async def take_baseline_of_analysis(run: Run) -> None:
     """
     named = run.view.plan.analysis.verification_commands if run.view.plan.analysis else ()
     named = tuple(one for one in named if one not in run.view.baseline.checks)
-    if run.settings.verify or not named:
+    if run.settings.verify or not named or run.view.baseline.of_analysis:
         return
     tree, others = run.view.baseline.tree, list(run.view.baseline.checks.values())
     async with place_for(run, run.repository, tree) as scratch:
@@ -90,7 +94,7 @@ async def take_baseline_of_analysis(run: Run) -> None:
         run.record(
             BaselineTaken(
                 tree=tree,
-                environment=fingerprint_of(run.environ, scratch.environment, known),
+                environment=await fingerprint_of(run, scratch, known),
                 checks=tuple(taken),
                 notes=(*notes, *filter(None, (_note(run, check) for check in taken))),
                 of_analysis=True,
@@ -122,6 +126,22 @@ def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
     return bool(set(check.run.count.tests) - known)
 
 
+async def _kept(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> dict[str, BaselineCheck]:
+    """Return the commands that need not run again: an earlier process ran them in the same environment.
+
+    A result without a passing test is asked for again. What it lacked may be there now.
+    """
+    before = run.view.baseline
+    return {
+        command: check
+        for command, check in before.checks.items()
+        if before.tree == scratch.tree
+        and check.source == sources.get(command, _ANALYSIS)
+        and (check.standing is BaselineStanding.PASSES or check.run.count.passed)
+        and check.environment == await fingerprint_of(run, scratch, [command])
+    }
+
+
 async def _base_tree(run: Run) -> str:
     if run.settings.worktrees:
         return await tree_of(run.repository, run.started.base_commit)
@@ -146,7 +166,15 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
         done = await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
         standing = standing_of(done, chosen=chosen)
-        checks.append(BaselineCheck(run=done, source=source, standing=standing, chosen=chosen))
+        checks.append(
+            BaselineCheck(
+                run=done,
+                source=source,
+                standing=standing,
+                chosen=chosen,
+                environment=await fingerprint_of(run, scratch, [command]),
+            )
+        )
     return checks
 
 

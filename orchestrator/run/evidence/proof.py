@@ -63,7 +63,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     """As `TakeProofs`."""
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
-    if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
+    if known and _holds(run, task_id, tree):
         return known
     found, before = _Found(), run.commands.seconds
     same = None if task_id else _of_the_same(run, base, tree)
@@ -130,10 +130,15 @@ async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
     """Return the proofs of a task whose work is the whole: the same tree, begun with the same base."""
     for (task_id, one), proofs in run.view.evidence.proofs.items():
-        fresh = run.view.evidence.proved_at[task_id, one] > run.view.process.resumed_seq
-        if task_id and one == tree and proofs.base == base and fresh:
+        if task_id and one == tree and proofs.base == base and _holds(run, task_id, one):
             return proofs
     return None
+
+
+def _holds(run: Run, task_id: str, tree: str) -> bool:
+    """Whether proofs are about the newest verification of their tree. Another environment has a newer one."""
+    evidence = run.view.evidence
+    return evidence.proved_at[task_id, tree] > evidence.verified_at.get(tree, 0)
 
 
 def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:

@@ -8,7 +8,7 @@ tests of a command, and holds for one tree and one fingerprint of the environmen
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,8 +19,11 @@ import structlog
 from anyio import to_thread
 
 from agents.concurrency import aside
+from orchestrator.git.seeding import files_to_copy
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
+from orchestrator.project.readiness.environment import look_into_python
+from orchestrator.project.readiness.plan import SetUpPlan
 from orchestrator.project.readiness.steps import copied
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
@@ -30,8 +33,9 @@ from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
-from orchestrator.run.evidence.summary import commands_for
+from orchestrator.run.evidence.summary import commands_for, has_failed, results
 from orchestrator.run.evidence.verdict import suspects
+from orchestrator.run.places.steps import plan_for
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
 from state.errors import SqError
@@ -61,7 +65,7 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
     """As `Verify`."""
     async with place_for(run, folder, tree) as scratch:
         commands = commands_for(run, scratch.folder, tree)
-        environment = fingerprint_of(run.environ, scratch.environment, commands)
+        environment = await fingerprint_of(run, scratch, commands)
         known = _known(run, tree, environment)
         if known and tuple(done.command for done in known.runs) == commands:
             return known
@@ -86,12 +90,15 @@ async def place_for(run: Run, folder: Path, tree: str) -> AsyncIterator[ScratchW
 
 
 def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
-    """Return this process's record of a tree in this environment, if every command answered."""
+    """Return the record of a tree in this environment if every command answered.
+
+    That of an earlier process holds if it does not speak against the work: its cause may be mended by now.
+    """
     known = run.view.evidence.verifications.get(tree)
-    if known is None or run.view.evidence.verified_at.get(tree, 0) < run.view.process.resumed_seq:
+    if known is None or known.environment != environment or not all(one.answered for one in known.runs):
         return None
-    answered = all(done.answered for done in known.runs)
-    return known if answered and known.environment == environment else None
+    is_earlier = run.view.evidence.verified_at[tree] < run.view.process.resumed_seq
+    return None if is_earlier and has_failed(results(run, known)) else known
 
 
 async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[str]:
@@ -148,27 +155,43 @@ async def is_unsteady_at_the_base(run: Run, command: str) -> bool:
     return False
 
 
-def fingerprint_of(environ: Mapping[str, str], ready: Mapping[str, str], commands: Iterable[str]) -> str:
-    """Return a fingerprint of PATH, of the programs that commands name, and of a set-up's variables.
+async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[str]) -> str:
+    """Return a fingerprint of what decides the results of commands beside the files of their tree.
+
+    That is PATH with the programs that they name, the packages of the Python there, the set-up's steps and
+    variables (by name), the user's ignored files, and the sandbox.
 
     Args:
-        environ: the environment of sq.
-        ready: the variables that a set-up adds. Only their names count.
+        run: the run.
+        place: the folder in which they run.
         commands: the verification commands.
     """
-    path = environ.get("PATH", os.defpath)
-    facts = [f"PATH={path}", *sorted(name for name in ready)]
+    path = run.environ.get("PATH", os.defpath)
+    plan = await plan_for(run, place.folder) if run.settings.worktrees else SetUpPlan()
+    included = await files_to_copy(run.repository, run.settings.worktree_include, state=run.folder.parents[1])
     names = {simple.name for command in commands for simple in simple_commands(command)} - _SHELL_WORDS
-    facts += [f"{name}={_version(name, path)}" for name in sorted({*names, "python3", "node"})]
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+    def facts() -> list[str]:
+        found = look_into_python(run.environ, path, not_run_in=[place.folder, run.repository])
+        programs = [f"{name}={_mark(shutil.which(name, path=path))}" for name in {*names, "python3", "node"}]
+        return [
+            f"PATH={path}",
+            f"{run.settings.sandbox.mode} {run.settings.sandbox.network} {run.settings.worktree_setup}",
+            plan.key,
+            str(found.changed() if found else ()),
+            *sorted((*place.environment, *programs)),
+            *(f"{name}={_mark(run.repository / name)}" for name in included),
+        ]
+
+    told = "\n".join(await to_thread.run_sync(facts))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _version(name: str, path: str) -> str:
-    """Return a mark of a program's version without running it: its path, its size and its time."""
-    found = shutil.which(name, path=path)
-    if found is None:
+def _mark(file: str | Path | None) -> str:
+    """Return a mark of a file's version, without reading it: its path, its size and its time."""
+    if file is None:
         return "none"
-    real = Path(found).resolve()
+    real = Path(file).resolve()
     try:
         facts = real.stat()
     except OSError:

@@ -1,13 +1,13 @@
 """The project's own commands in words: the baseline, the set-up of worktrees, verification and its proofs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
 from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
-from state.records.commands import CommandRun
+from state.records.commands import BaselineCheck, CommandRun
 from state.words import baseline_words, count_words, doubts, facts_words, listed, not_run_words
 
 _SQS_OWN = "sq's own worktree"
@@ -22,7 +22,7 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             text = f"{_codes(event.commands)} on the untouched commit"
             return [Words(kind="baseline", subject="baseline", text=text)]
         case e.BaselineTaken():
-            lines = [*map(baseline_words, event.checks), *event.notes]
+            lines = [*(_at_base(check, event.kept) for check in event.checks), *event.notes]
             lines += [not_run_words(event.not_run)] if event.not_run else []
             return [Words(kind="baseline", subject="baseline", text=one) for one in lines]
         case e.SetUpStarted():
@@ -39,6 +39,12 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             return _proofs(event)
         case _:
             assert_never(event)
+
+
+def _at_base(check: BaselineCheck, kept: Collection[str]) -> str:
+    """Return a command's result at the base. `kept`: an earlier process of this run ran it."""
+    same = ", not run again: nothing that it depends on has changed" if check.run.command in kept else ""
+    return f"{baseline_words(check)}{same}"
 
 
 def _codes(commands: Iterable[str]) -> str:

@@ -24,7 +24,8 @@ class BaselineTaken:
     `notes` say which parts were left out and why. `of_analysis`: the commands come from the analysis, in
     addition to those of an earlier event of this kind. `not_run` are commands of it that sq does not know as
     test runs. `exports` are the variables with which they ran, as a shell exports them in a copy of the tree.
-    `left_out` are checks that the repository configures and sq does not run, each with the reason.
+    `left_out` are checks that the repository configures and sq does not run, each with the reason. `kept` are
+    commands that an earlier process ran in the same environment, so they were not run again.
     """
 
     tree: str
@@ -35,6 +36,7 @@ class BaselineTaken:
     not_run: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +152,10 @@ class CommandsView:
 
 @dataclass(slots=True)
 class BaselineView:
-    """The newest baseline. `seq`: its place in the journal, 0 if none was taken."""
+    """The newest baseline. `seq`: its place in the journal, 0 if none was taken.
+
+    `of_analysis`: the commands of the analysis were asked for.
+    """
 
     checks: dict[str, BaselineCheck] = field(default_factory=dict)  # by command
     tree: str = ""
@@ -159,6 +164,7 @@ class BaselineView:
     not_run: tuple[str, ...] = ()  # commands that the analysis names
     exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
     left_out: tuple[str, ...] = ()  # checks that are not run, with the reasons
+    of_analysis: bool = False
 
 
 @dataclass(slots=True)

@@ -160,8 +160,14 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
 
 
 def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> None:
-    """Record a new baseline. A baseline of commands from the analysis adds to the one before."""
-    before = view.baseline if event.of_analysis else BaselineView()
+    """Record a new baseline. A baseline of commands from the analysis adds to the one before.
+
+    One of which everything was kept has been asked for them already.
+    """
+    earlier = view.baseline
+    before = earlier if event.of_analysis else BaselineView()
+    if earlier.of_analysis and earlier.checks.keys() <= set(event.kept):
+        before = BaselineView(not_run=earlier.not_run, of_analysis=True)
     view.baseline = BaselineView(
         checks={**before.checks, **{check.run.command: check for check in event.checks}},
         tree=event.tree,
@@ -170,6 +176,7 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         not_run=(*before.not_run, *event.not_run),
         exports=before.exports or event.exports,
         left_out=(*before.left_out, *event.left_out),
+        of_analysis=event.of_analysis or before.of_analysis,
     )
 
 

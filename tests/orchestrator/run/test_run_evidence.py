@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, signals, whole_run, writes
+from language.stopping import newest, stopping_after
 
 from benchmarks.lies import CALCULATORS, SPEC_AS_TEXT, replies
 from orchestrator.cli.main import cli
 from orchestrator.views.run.ending import unchecked_lines
+from state.errors import JournalError
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.commands import BaselineStanding
@@ -328,6 +330,44 @@ def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the
     said = [one.runs[0].exit_code for one in again.of(e.VerificationFinished) if one.tree == tree]
     assert said[0] == 3
     assert said[-1] == 0
+
+
+@pytest.mark.parametrize("kind", [e.BaselineTaken, e.VerificationFinished, e.ProofsTaken, e.TaskMerged])
+def test_what_was_answered_for_a_tree_is_not_asked_again_after_a_kill(
+    rehearse: Rehearse, resume: Resume, repository: Path, tmp_path: Path, shell: Shell, kind: type
+) -> None:
+    commits(repository, shell, test_a__py=TEST.format("a", "True"))
+    ran = tmp_path / "ran"
+    settings = {"sandbox": "off"}  # the command counts its runs beside its place
+    command = f"echo once >> {ran} && python3 -m unittest"
+    rehearse(whole_run(), verify=(command,), settings=settings, state_dir=tmp_path / "other")
+    undisturbed = ran.read_text()
+    ran.unlink()
+    shell(repository, "git", "reset", "--quiet", "--hard", "HEAD~1")
+    with pytest.raises(JournalError):
+        rehearse(whole_run(), verify=(command,), settings=settings, open_journal=stopping_after(kind))
+    done = resume(Done(Outcome.FAILED, newest(repository), [], ""))
+    assert ran.read_text() == undisturbed
+    if kind is not e.TaskMerged:  # then the base is not asked for again at all
+        assert done.of(e.BaselineTaken)[-1].kept == (command,)
+        assert "not run again: nothing that it depends on has changed" in done.output
+
+
+def test_after_a_kill_everything_is_asked_again_in_another_environment(
+    rehearse: Rehearse,
+    resume: Resume,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(whole_run(), verify=("true",), open_journal=stopping_after(e.ProofsTaken))
+    (tmp_path / "programs").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'programs'}:{os.environ['PATH']}")
+    done = resume(Done(Outcome.FAILED, newest(repository), [], ""))
+    assert [one.kept for one in done.of(e.BaselineTaken)] == [(), ()]
+    tree = done.view.tasks["notes"].claim.committed_tree
+    assert [one.tree for one in done.of(e.VerificationFinished)].count(tree) == 2
 
 
 def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
