@@ -93,6 +93,7 @@ def errors(done: Job) -> list[str]:
     return [text for kind, _, text in done.annotations if kind == "error"]
 
 
+@pytest.mark.late
 def test_an_issue_with_the_label_becomes_a_pull_request_and_a_writers_comment_is_followed(
     service: HostingStandIn, runner: Runner, job: Callable[..., Job]
 ) -> None:
@@ -250,6 +251,7 @@ def test_another_version_than_the_one_that_is_expected_does_not_work(
 HOSTILE = "100%\r\n::error title=pwned::x\n##[error]y ::stop-commands::z ::set-output name=outcome::complete"
 
 
+@pytest.mark.late
 def test_what_is_wrong_is_annotated_and_no_word_of_an_agent_commands_the_runner(
     service: HostingStandIn, job: Callable[..., Job]
 ) -> None:

@@ -17,6 +17,7 @@ from orchestrator.run.ports import Commands, Integration, Person, Places, Scratc
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
+from state.records.commands import CommandRun
 from state.records.plan import ForecastBasis
 from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
@@ -122,6 +123,9 @@ class Run:
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
     under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
+    answered: dict[tuple[str, str, tuple[str, ...]], CommandRun] = field(
+        default_factory=dict
+    )  # of this process, by tree, command and files of tests, () for all
 
     @property
     def view(self) -> RunView:

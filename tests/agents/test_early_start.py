@@ -111,6 +111,7 @@ def options_of(spec: SessionSpec, launcher: Path) -> Any:
     return callbacks.options(launcher, stderr=lambda _line: None, environment=dict(spec.environment))
 
 
+@pytest.mark.late
 async def test_with_another_command_the_sdk_starts_its_own_process(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
     spec = desk.spec()

@@ -58,15 +58,17 @@ _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
 
-async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
+async def base_tests(run: Run, subject: ResultComparison, *, whole: bool) -> BaseTestResults:
     """Run a command with the base's tests, and everything of theirs, on the new product.
 
-    Each test that passed at the base has to pass, and each that was red and that the spec asks for.
+    Each test that passed at the base has to pass, and each that was red and that the spec asks for. Of a task
+    among others (not `whole`) only the files of tests that it changed are run, if it changed nothing else of
+    the tests: the merged whole is asked for the others.
     """
     before = subject.before
     if before is None or not before.answered:
         return BaseTestResults()
-    mixed, files, restored = await _as_at_the_base(run, subject)
+    mixed, files, restored = await _as_at_the_base(run, subject, whole=whole)
     files = files if of_files(before.count.tests, files) else []
     now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
     if not before.count.tests:
@@ -74,7 +76,7 @@ async def base_tests(run: Run, subject: ResultComparison) -> BaseTestResults:
     passed = names_of(before.count, TestState.PASSED)
     failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
     if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, files)
+        again = await run_on(run, subject, mixed, files, again=True)
         unsteady = [name for name in failing if _passes(name, again)]
         flaky = await flaky_at_the_base(run, subject.command, unsteady)
         failing = [name for name in failing if name not in flaky]
@@ -115,7 +117,9 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
     return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
 
 
-async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, list[str], list[str]]:
+async def _as_at_the_base(
+    run: Run, subject: ResultComparison, *, whole: bool
+) -> tuple[str, list[str], list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
     Also returns the files of tests that the work can reach, if only files of tests were put back (without any
@@ -140,7 +144,7 @@ async def _as_at_the_base(run: Run, subject: ResultComparison) -> tuple[str, lis
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
     alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
     tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    concerned = await reached(run, subject) if alone else None
+    concerned = ([] if not whole else await reached(run, subject)) if alone else None
     if concerned is None:
         return tree, [], [path for path in paths if path in at_base]
     files = sorted({*touched.held, *concerned})

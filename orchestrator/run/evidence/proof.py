@@ -128,7 +128,9 @@ async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
 
 
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
-    """Return the proofs of a task whose work is the whole: the same tree, begun with the same base."""
+    """Return the proofs of a lone task if its work is the whole: the same tree, begun with the same base."""
+    if len(run.view.tasks) != 1:
+        return None
     for (task_id, one), proofs in run.view.evidence.proofs.items():
         if task_id and one == tree and proofs.base == base and _holds(run, task_id, one):
             return proofs
@@ -177,7 +179,7 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         if not subject.asks_the_base:
             pass
         elif _in_time(run, subject, found, "the base's tests as they were"):
-            answer = await base_tests(run, subject)
+            answer = await base_tests(run, subject, whole=whole or len(run.view.tasks) == 1)
             found.changes += answer.changes
             found.untold += answer.untold
         else:

@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from agents.concurrency import aside
 from orchestrator.git.seeding import files_to_copy
-from orchestrator.git.trees import files_in
+from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
 from orchestrator.project.readiness.plan import SetUpPlan
@@ -34,18 +34,20 @@ from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for, has_failed, results
-from orchestrator.run.evidence.verdict import suspects
+from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects
 from orchestrator.run.places.steps import plan_for
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
+from state.journal.events.tasks import Stage
 from state.paths import scratch_folder
-from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
+from state.records.commands import UNCOUNTED, BaselineCheck, CommandRun, TestCount, TestState
 from state.safe_paths import files_inside, read_inside
 
 log = structlog.get_logger(__name__)
 _COUNTING_S = 60.0
+_LONG_S = 10.0  # a command that took longer at the base is not run for a claim that fails in another one
 _COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
@@ -70,13 +72,68 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
         if known and tuple(done.command for done in known.runs) == commands:
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
-        runs = [await run_counted(run.commands, scratch, command) for command in commands]
+        runs = await _cheapest_first(run, scratch, commands, task_id)
         flaky = [name for done in runs for name in await _flaky(run, scratch, done)]
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
     )
     run.record(finished)
     return finished
+
+
+async def _cheapest_first(
+    run: Run, scratch: ScratchWorktree, commands: Sequence[str], task_id: str
+) -> list[CommandRun]:
+    """Run the commands, the quickest at the base first, and return their results in the order of `commands`.
+
+    A claim that fails in one of them costs no command of more than `_LONG_S`, and before such a command the
+    files of tests that the task changed are run alone. Only the failures are returned then. The claim that
+    follows such a refusal is asked everything: a test may fail alone and nowhere else.
+    """
+    checks, found = run.view.baseline.checks, dict[str, CommandRun]()
+    task = run.view.tasks.get(task_id)
+    is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
+    for command in sorted(commands, key=lambda one: _seconds_at_base(run, one)):
+        is_long = is_claim and _seconds_at_base(run, command) > _LONG_S
+        failed = [done for one, done in found.items() if _fails(checks.get(one), done)]
+        if is_long and not failed and task:
+            alone = await _changed_tests(run, scratch, command, task.place.base_commit)
+            failed = [alone] if alone and _fails(checks.get(command), alone) else []
+        if is_long and failed:
+            return failed
+        found[command] = await run_counted(run.commands, scratch, command)
+    return [found[command] for command in commands]
+
+
+def _seconds_at_base(run: Run, command: str) -> float:
+    check = run.view.baseline.checks.get(command)
+    return check.run.seconds if check else 0.0
+
+
+def _fails(base: BaselineCheck | None, done: CommandRun) -> bool:
+    return judged(base, done).standing is CommandVerdict.FAILED
+
+
+def _was_cut(run: Run, task_id: str, commands: Sequence[str]) -> bool:
+    """Whether the newest verification of a task ended before its last command."""
+    earlier = (one for one in run.view.evidence.verifications.values() if one.task_id == task_id)
+    newest = next(reversed([*earlier]), None)
+    return newest is not None and len(newest.runs) < len(commands)
+
+
+async def _changed_tests(run: Run, scratch: ScratchWorktree, command: str, base: str) -> CommandRun | None:
+    """Run the files of tests that a task changed or added, if there are some and the runner takes files."""
+    suite = suite_of(command, scratch.folder)
+    changed = await changed_paths(run.repository, base, scratch.tree)
+    files = [path for path in suite.test_files(changed) if (scratch.folder / path).is_file()]
+    done = await run_only(run.commands, scratch, [suite], files) if files else None
+    if done:
+        run.answered[_asked(scratch.tree, command, files)] = done
+    return done
+
+
+def _asked(tree: str, command: str, files: Iterable[str]) -> tuple[str, str, tuple[str, ...]]:
+    return tree, command, tuple(sorted(files))
 
 
 @asynccontextmanager
@@ -227,8 +284,20 @@ async def run_only(
     return None
 
 
-async def run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
-    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
+async def run_on(
+    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, again: bool = False
+) -> CommandRun:
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files.
+
+    An answer of this process is not asked for twice, but with `again`.
+    """
+    asked = _asked(tree, subject.command, files)
+    if again or asked not in run.answered:
+        run.answered[asked] = await _run_on(run, subject, tree, files)
+    return run.answered[asked]
+
+
+async def _run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
     async with run.evidence.scratch_worktree(run, tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]

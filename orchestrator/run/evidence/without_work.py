@@ -89,7 +89,7 @@ async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
     before = subject.before.count.tests if subject.before else {}
     failing = [name for name in names_of(done.count, TestState.FAILED) if name in own and name not in before]
     if failing:
-        again = await run_on(run, subject, subject.tree, files)
+        again = await run_on(run, subject, subject.tree, files, again=True)
         failing = [name for name in failing if name in names_of(again.count, TestState.FAILED)]
     return _Control(files=files, passing=passing, together=tuple(failing), seconds=done.seconds)
 

@@ -79,6 +79,7 @@ def test_a_check_prints_the_questions_and_ends_with_3_until_they_are_answered(
     assert "0 question(s) about the spec, 0 open" in sq("check", *given).stdout
 
 
+@pytest.mark.late
 def test_yes_takes_the_recommended_options_and_the_next_check_has_nothing_open(
     sq: Sq, given: list[str], tmp_path: Path
 ) -> None:
@@ -190,6 +191,7 @@ def test_a_check_that_no_model_answers_is_no_success(sq: Sq, given: list[str], t
     assert "the spec could not be checked" in done.stderr
 
 
+@pytest.mark.late
 def test_the_plan_of_a_run_is_printed_as_a_file_that_can_be_built(
     sq: Sq, given: list[str], repository: Path
 ) -> None:
@@ -220,6 +222,7 @@ def test_an_approval_from_another_terminal_starts_the_work(
     assert "approved before" in sq("approve").stdout
 
 
+@pytest.mark.late
 def test_an_approval_that_no_run_waits_for_is_refused(sq: Sq, given: list[str]) -> None:
     assert sq("run", *given, "--verify", "true").returncode == 0
     done = sq("approve")

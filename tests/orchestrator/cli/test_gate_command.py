@@ -419,6 +419,7 @@ def test_a_failed_worker_holds_an_orchestrators_session_as_the_hook_does(gate, t
     assert (done.returncode, "held by the step P2_5_ORCHESTRATOR:" in done.stdout) == (1, True)
 
 
+@pytest.mark.late
 def test_over_all_labelled_sessions_the_check_says_what_the_hook_does(tmp_path, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     known = [one.id for one in load_considerations(None).considerations]

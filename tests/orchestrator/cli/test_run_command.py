@@ -86,6 +86,7 @@ def test_verbose_shows_every_event_and_quiet_the_end_alone(repository: Path, arg
     assert "the worker builds" not in quiet.stdout
 
 
+@pytest.mark.late
 def test_json_writes_each_event_as_a_line_and_nothing_else_on_stdout(
     repository: Path, arguments: list[str]
 ) -> None:

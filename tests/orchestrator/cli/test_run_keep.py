@@ -118,6 +118,7 @@ def test_a_killed_process_is_begun_anew_and_the_run_ends_as_without_the_kill(
     assert (repository / "notes.txt").exists()
 
 
+@pytest.mark.late
 def test_a_resumed_run_is_kept_too(start: Start, repository: Path) -> None:
     first = start(3)
     until(repository, is_reviewing(1))
@@ -155,6 +156,7 @@ def killed_at_once(process: subprocess.Popen[str], times: int) -> None:
         children[0].wait(10)
 
 
+@pytest.mark.late
 def test_a_process_that_is_killed_before_there_is_a_run_is_begun_anew(start: Start, repository: Path) -> None:
     process = start(0.1)
     killed_at_once(process, 2)
@@ -164,6 +166,7 @@ def test_a_process_that_is_killed_before_there_is_a_run_is_begun_anew(start: Sta
     assert len(StateFolder(repository / ".sq").run_ids()) == 1
 
 
+@pytest.mark.late
 def test_a_resumed_run_that_is_killed_at_once_keeps_what_it_was_given(start: Start, repository: Path) -> None:
     first = start(3)
     until(repository, is_reviewing(1))
@@ -202,6 +205,7 @@ def test_an_end_that_somebody_asked_for_is_not_resumed(
     assert "is resumed" not in output
 
 
+@pytest.mark.late
 def test_a_process_that_is_killed_again_and_again_is_given_up(start: Start, repository: Path) -> None:
     process = start(60)
     for time_ in range(1, 7):

@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from language.fleets import FleetHere, scenario
 
 from orchestrator.fleet.records import UnitState
@@ -24,6 +25,7 @@ def test_a_submission_is_worked_on_and_its_work_is_pushed_to_its_own_branch(loca
     }
 
 
+@pytest.mark.late
 def test_a_run_whose_worker_is_killed_goes_on_at_another_one(fleet: FleetHere) -> None:
     id_ = fleet.submit(scenario(work_s=4))
     first = fleet.worker("first")
@@ -44,6 +46,7 @@ def test_a_run_whose_worker_is_killed_goes_on_at_another_one(fleet: FleetHere) -
     assert fleet.ledger.progress([id_])[id_].claims == 2
 
 
+@pytest.mark.late
 def test_a_worker_that_is_asked_to_end_gives_its_run_back_where_it_was(fleet: FleetHere) -> None:
     id_ = fleet.submit(scenario(work_s=5))
     first = fleet.worker("first")

@@ -94,6 +94,7 @@ def test_steps_are_taken_in_order_each_with_the_result_of_the_one_before(make: M
     assert engine.units()[0].exit_code == 0
 
 
+@pytest.mark.late
 def test_a_worker_has_as_many_at_once_as_it_has_places(make: Make) -> None:
     engine = make("one")
     numbers = range(6)
@@ -215,6 +216,7 @@ def test_a_cancelled_submission_takes_no_further_step_and_can_be_queued_again(ma
     assert engine.cancel(asked.id) is False
 
 
+@pytest.mark.late
 def test_a_worker_that_drains_claims_nothing_more(make: Make) -> None:
     engine = make("one")
     engine.serve([("step", lambda *_: REPORT.as_data())], places=1, labels=())

@@ -224,6 +224,7 @@ def test_names_that_cannot_be_stored_are_replaced_and_endless_errors_are_not_cou
     assert count(suite, "", 0, tmp_path) == UNCOUNTED
 
 
+@pytest.mark.late
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

@@ -47,6 +47,7 @@ def without_functions(file, content):
     return emptied(content, functions, types_with_a_default(content, language_of(file)))
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_source_without_its_functions_compiles_with_all_warnings_as_errors(name, tmp_path):
     program = COMPILED[name][0]
@@ -251,6 +252,7 @@ def test_the_empty_value_of_a_type(file, returns, value):
     assert empty_value(language_of(file), returns) == value
 
 
+@pytest.mark.late
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "text",

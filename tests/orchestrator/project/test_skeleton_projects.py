@@ -46,6 +46,7 @@ def ready(name, tmp_path, tools_home, packages):
     return skeleton_in(name, tmp_path / "project", tools_home, packages)
 
 
+@pytest.mark.late
 @every_project
 def test_a_project_is_counted_with_names_and_a_failing_test_in_it_is_seen(name, ready):
     known, project = ready
@@ -85,6 +86,7 @@ def test_a_project_is_counted_with_names_and_a_failing_test_in_it_is_seen(name, 
         assert before is not None or suite.runners[0].select.folders or alone.count.passed == 0
 
 
+@pytest.mark.late
 @every_project
 def test_single_files_and_names_of_a_project_run_and_without_its_tests_there_is_nothing_yet(name, ready):
     known, project = ready

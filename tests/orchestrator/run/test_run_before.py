@@ -144,6 +144,7 @@ def test_a_wait_of_zero_asks_nobody_also_on_a_terminal(rehearse: Rehearse) -> No
     assert decided(done) == [("q-1", "English", Decider.RECOMMENDED)]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("bad", "says_why"),
     [
@@ -294,6 +295,7 @@ def test_an_answers_file_that_cannot_be_used_is_a_usage_error_that_names_it(
         rehearse(asked_run(), spec=SPEC)
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "kind", [e.SpecChecked, e.RepositoryAnalyzed, e.SpecQuestionsShown, e.SpecQuestionDecided, e.PlanAccepted]
 )
@@ -334,6 +336,7 @@ TWO = {
 }
 
 
+@pytest.mark.late
 def test_an_unedited_plan_gives_the_same_run_and_asks_no_planner_for_another(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
@@ -434,6 +437,7 @@ def test_a_plan_that_nobody_approves_in_time_ends_with_code_3_and_goes_on_once_i
     assert len(again.of(e.PlanAccepted)) == len(again.of(e.PlanApproved)) == 1
 
 
+@pytest.mark.late
 def test_the_wait_for_approval_does_not_use_up_the_time_of_the_run_also_after_a_kill(
     rehearse: Rehearse, resume: Callable[..., Done], repository: Path
 ) -> None:

@@ -214,6 +214,7 @@ def test_sigterm_lets_verified_work_be_merged_within_its_grace_and_ends_with_130
     assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("again", [False, True], ids=["its grace is over", "a second signal"])
 def test_a_landing_that_takes_too_long_ends_with_130_too(
     started: Callable[..., subprocess.Popen[str]],

@@ -220,6 +220,7 @@ def test_every_question_is_answered_by_the_developer_model_and_later_requests_ho
 TEN = [question(f"Which part {number}?", "left", "right") for number in range(10)]
 
 
+@pytest.mark.late
 def test_ten_questions_of_one_session_are_each_answered(rehearse: Rehearse) -> None:
     asked = [asks(*TEN[start : start + 4]) for start in (0, 4, 8)]
     given = [
@@ -239,6 +240,7 @@ CONTINUE = question("Should I continue?", "Yes (Recommended)", "No")
 YES = answers(answer("Should I continue?", "yes"), expect={"prompt_lacks": "The Worker asks again"})
 
 
+@pytest.mark.late
 def test_the_same_question_after_its_answer_was_acted_on_gets_its_answer_each_time(
     rehearse: Rehearse,
 ) -> None:
@@ -356,6 +358,7 @@ def two_tasks_that_ask(basis: str) -> Mapping[str, Any]:
     )
 
 
+@pytest.mark.late
 def test_the_same_question_in_another_task_gets_the_recorded_answer(rehearse: Rehearse) -> None:
     done = rehearse(two_tasks_that_ask("spec"), **CHECKED)
     assert len(developer_calls(done)) == 1
@@ -423,6 +426,7 @@ def guided(*pieces: str) -> list[Reply]:
     ]
 
 
+@pytest.mark.late
 def test_at_a_checkpoint_the_developer_looks_and_its_guidance_is_in_the_next_prompt(
     rehearse: Rehearse,
 ) -> None:

@@ -130,6 +130,7 @@ def test_after_a_command_of_the_users_that_could_not_run_a_resume_with_another_g
     resume(done, verify=("true",))
 
 
+@pytest.mark.late
 def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
     rehearse: Rehearse, repository: Path
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_dry_run_tells_the_baseline(rehearse: Rehearse, repository: Path, shel
     assert "baseline: `python3 -m unittest` (test_a.py): passes, 1 test" in done.output
 
 
+@pytest.mark.late
 def test_a_suite_that_lacks_an_ignored_file_is_told_with_its_cause_and_the_setting_in_colours_too(
     rehearse: Rehearse, repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +284,7 @@ def test_a_command_that_the_analysis_names_is_due_if_it_is_a_test_run_and_runs_m
 # --- what the user's branch moves for ------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_unverified_work_moves_the_branch_only_where_that_was_asked_for(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -351,6 +354,31 @@ def test_what_was_answered_for_a_tree_is_not_asked_again_after_a_kill(
     if kind is not e.TaskMerged:  # then the base is not asked for again at all
         assert done.of(e.BaselineTaken)[-1].kept == (command,)
         assert "not run again: nothing that it depends on has changed" in done.output
+
+
+@pytest.mark.late
+def test_a_claim_whose_own_tests_fail_costs_no_long_suite_and_the_next_one_is_asked_everything(
+    rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path
+) -> None:
+    slow = "import time\nimport test_a\n\n\ndef test_slow():\n    time.sleep(11)\n"
+    (tmp_path / "begun").touch()
+    slow += f"    open({str(tmp_path / 'begun')!r}, 'a').write('x')\n"
+    commits(repository, shell, test_a__py="def test_a():\n    assert True\n", test_slow__py=slow)
+    wrong = "def test_b():\n    assert open('notes.txt').read() == {!r}\n"
+    work = [
+        writes("notes.txt", "A line.\n"),
+        writes("test_b.py", wrong.format("Another.\n")),
+        completes(),
+        writes("test_b.py", wrong.format("A line.\n")),
+        completes(),
+    ]
+    settings = {"sandbox": "off"}  # the slow test counts its runs beside its place
+    done = rehearse(whole_run(worker=work), verify=("python3 -m pytest -q",), settings=settings)
+    runs = [one.runs[0] for one in done.of(e.VerificationFinished)]
+    assert [(run.exit_code, run.count.ran) for run in runs[:2]] == [(1, 1), (0, 3)]
+    (refused,) = done.of(e.CompletionRefused)
+    assert "test_b" in refused.feedback
+    assert (tmp_path / "begun").read_text().count("x") == 3  # at the base, for the second claim, on the whole
 
 
 def test_after_a_kill_everything_is_asked_again_in_another_environment(
@@ -545,6 +573,7 @@ def test_tests_that_stand_in_the_file_of_their_code_are_run_as_they_were(
     assert bool(changed) is (outcome is Outcome.UNVERIFIED)
 
 
+@pytest.mark.late
 def test_honest_tests_of_two_tasks_in_the_one_file_that_the_command_names_stand_as_they_are(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:
@@ -588,6 +617,7 @@ class Sums(unittest.TestCase):
 """
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("way", READS)
 def test_what_a_test_of_the_base_opens_is_put_back_whatever_its_folder_is_called(
     rehearse: Rehearse, repository: Path, shell: Shell, way: str

@@ -115,6 +115,7 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     assert len(answers_of(service)) == 3
 
 
+@pytest.mark.late
 def test_answers_that_the_service_shows_late_are_waited_for(
     service: HostingStandIn, follow: Callable[..., Result], number: int
 ) -> None:
@@ -148,6 +149,7 @@ def test_it_stops_when_a_person_has_pushed(
     assert answers_of(service) == []
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("state", ["merged", "closed"])
 def test_a_pull_request_that_is_over_ends_it(
     service: HostingStandIn, follow: Callable[..., Result], number: int, state: str
@@ -169,6 +171,7 @@ def test_after_the_last_round_a_person_goes_on(
     assert "after 3 round(s)" in result.output
 
 
+@pytest.mark.late
 def test_watching_goes_on_until_it_is_merged_and_ends_at_its_time(
     service: HostingStandIn, follow: Callable[..., Result], number: int
 ) -> None:
@@ -214,6 +217,7 @@ def test_a_round_that_was_interrupted_is_gone_on_with_and_answered_once(
     assert "Changed in" in told, again.output
 
 
+@pytest.mark.late
 def test_options_of_a_round_are_those_of_a_run(
     service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path, tmp_path: Path
 ) -> None:
@@ -274,6 +278,7 @@ def test_keys_of_points_come_from_sq_alone() -> None:
     assert points_in("> <!-- sq:point=comment-1 -->\n<!-- sq:point=line-2 -->\n") == ["line-2"]
 
 
+@pytest.mark.late
 def test_an_answer_in_which_an_agent_writes_a_mark_answers_its_own_point_alone(
     service: HostingStandIn, follow: Callable[..., Result], number: int
 ) -> None:

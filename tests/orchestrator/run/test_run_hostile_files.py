@@ -70,6 +70,7 @@ UNFIT = {
 }
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("named", UNFIT)
 def test_a_worker_hears_of_what_git_cannot_take_in_and_removes_it(
     rehearse: Rehearse, words: Path, named: str

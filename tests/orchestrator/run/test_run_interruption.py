@@ -87,6 +87,7 @@ def processes_below(run_folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.late
 @pytest.mark.claude
 @pytest.mark.parametrize(
     "number",

@@ -198,16 +198,21 @@ def test_tasks_side_by_side_keep_to_the_runs_budget_and_go_on_with_a_larger_one(
     }
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     ("limits", "command", "named"),
     [
         ({"output_mb": "1"}, "yes | head -c 9000000", "printed more than 1 MiB (sandbox.limits.output_mb)"),
         (
             {"total_mb": "100"},
-            "head -c 300000000 /dev/urandom > big; sync; sleep 9",
+            "head -c 300000000 /dev/urandom > big; sync; sleep 60",
             "wrote more than 100 MiB",
         ),
-        ({"total_mb": "none", "files": "500"}, "seq 2000 | xargs touch; sleep 9", "made more than 500 files"),
+        (
+            {"total_mb": "none", "files": "500"},
+            "seq 2000 | xargs touch; sleep 60",
+            "made more than 500 files",
+        ),
     ],
     ids=["output", "bytes", "files"],
 )

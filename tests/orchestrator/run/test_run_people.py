@@ -124,6 +124,7 @@ def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_wait
     assert left_in(done.folder) == []
 
 
+@pytest.mark.late
 def test_the_final_review_reads_a_word_to_one_task_too(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
@@ -287,6 +288,7 @@ def test_an_answer_that_was_not_sent_before_a_kill_is_sent_by_the_next_process(
     assert len(told(last, "yes, drop it at night")) == 2
 
 
+@pytest.mark.late
 def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits(
     rehearse: Rehearse, resume: Resume, sq: Callable[..., Result]
 ) -> None:
@@ -314,6 +316,7 @@ def test_the_newest_answer_to_a_stopped_run_counts_and_status_says_that_it_waits
     assert (refused.text, refused.reason) == ("1", "a newer answer to q1 replaces it")
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("named", [("notes",), ()])
 def test_a_word_that_comes_during_the_review_is_for_the_final_review(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result], named: tuple[str, ...]
@@ -344,6 +347,7 @@ def test_a_word_that_nobody_reads_is_named_at_the_end_and_in_the_report(
     assert "no agent has read what" in sq("report", "--format", "md").output
 
 
+@pytest.mark.late
 def test_with_one_place_a_parked_task_keeps_no_other_waiting(
     rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
 ) -> None:
@@ -512,6 +516,7 @@ def test_words_reach_a_run_of_another_state_folder(tmp_path: Path, sq: Callable[
     assert RUN_ID in str(sq("answer", "q9", "yes", *where).exception)
 
 
+@pytest.mark.late
 def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Result], resume: Resume) -> None:
     done = rehearse(parks(), **PARK, ends=Outcome.STUCK)
     assert sq("answer", "keep it as it is").exit_code == 0
@@ -521,6 +526,7 @@ def test_the_report_says_who_said_what(rehearse: Rehearse, sq: Callable[..., Res
     assert "keep it as it is" in report
 
 
+@pytest.mark.late
 def test_an_answer_of_a_person_is_nowhere_counted_as_decided_without_them(
     rehearse: Rehearse, sq: Callable[..., Result], resume: Resume
 ) -> None:

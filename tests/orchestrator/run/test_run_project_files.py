@@ -104,6 +104,7 @@ def test_in_the_checkout_itself_uncommitted_instructions_count(
     assert "Mine, not committed." in done.of(e.CallStarted)[0].system
 
 
+@pytest.mark.late
 def test_a_resumed_run_reads_the_instructions_of_its_base_and_names_them_once(
     rehearse: Rehearse, resume: Callable[..., Done], commit: Callable[..., Path]
 ) -> None:

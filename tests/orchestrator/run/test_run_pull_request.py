@@ -67,6 +67,7 @@ def test_work_becomes_one_pull_request_that_is_brought_up_to_date_in_place(
     assert list(service.pulls) == [number]
 
 
+@pytest.mark.late
 def test_unverified_work_is_a_draft_whose_title_says_so_and_becomes_ready_when_it_is_complete(
     service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], resume: Callable[..., Done]
 ) -> None:
@@ -80,6 +81,7 @@ def test_unverified_work_is_a_draft_whose_title_says_so_and_becomes_ready_when_i
     assert not made["title"].startswith("[unverified]")
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "kind", ["no token", "wrong token", "closed", "merged", "somebody's", "another base"]
 )
@@ -152,6 +154,7 @@ def test_without_push_the_branch_has_to_be_there(
     assert "Leave --no-push out" in error(pr("pr", "--no-push"))
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("done", [True, False])
 def test_an_answer_that_never_comes_leads_to_one_pull_request(
     service: HostingStandIn, rehearse: Rehearse, pr: Callable[..., Result], done: bool

@@ -162,6 +162,7 @@ def test_a_reset_time_that_the_api_names_is_waited_for_told_and_not_more_often_t
     assert "its limit ends and the run waits (reset 1), again in 1.2 s" in done.output
 
 
+@pytest.mark.late
 def test_three_windows_of_a_plan_in_one_run_are_waited_out_with_slack_and_it_ends_complete(
     rehearse: Rehearse,
 ) -> None:

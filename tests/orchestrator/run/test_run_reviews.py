@@ -211,6 +211,7 @@ def test_a_pass_that_was_refused_once_counts_when_the_turn_ends_without_another_
     assert [one.state for one in done.of(ReviewRecorded)[-1].findings] == [FindingState.FIXED]
 
 
+@pytest.mark.late
 def test_a_review_is_refused_once_and_not_once_for_each_question(rehearse: Rehearse) -> None:
     other = issue("notes.txt", 1, "another word", "a third one", kind="incorrect-behavior")
     callers = {
@@ -223,6 +224,7 @@ def test_a_review_is_refused_once_and_not_once_for_each_question(rehearse: Rehea
     assert [one.state for one in done.of(ReviewRecorded)[-1].findings] == [FindingState.FIXED] * 2
 
 
+@pytest.mark.late
 def test_a_review_is_not_refused_anew_after_a_report_that_was_unusable(rehearse: Rehearse) -> None:
     unusable = signals("report_review", passed=False, issues=[])
     refused = signals("report_review", passed=True, issues=[])

@@ -349,6 +349,7 @@ def full_of_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return template(tmp_path_factory.mktemp("template"))
 
 
+@pytest.mark.late
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, marks=[pytest.mark.slow] if case >= IN_THE_SUITE else []) for case in range(CASES)],

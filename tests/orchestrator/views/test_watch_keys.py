@@ -413,6 +413,7 @@ async def test_an_answer_is_typed_below_the_question_and_its_options_while_the_r
         assert watched.text.splitlines()[:10] == above[:10]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("size", [(160, 50), (80, 24), (40, 12)])
 async def test_a_word_is_typed_below_the_run_and_a_long_one_shows_its_end(folder, size):
     async with watching(folder, size=size) as watched:
