@@ -4,6 +4,7 @@ Nothing is `complete` here without a verification result for exactly the tree th
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from orchestrator.git.messages import commit_message
 from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
@@ -13,7 +14,8 @@ from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again
-from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted
+from orchestrator.run.tasks.steps import is_claimed
+from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted, WorkRescued
 from state.journal.events.tasks import Stage
 from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
@@ -42,6 +44,8 @@ async def bring_home(run: Run) -> None:
     verified than its merges were.
     """
     landing = run.view.process.landing
+    if run.view.process.limit:
+        await _hand_over_claims(run)
     if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
@@ -63,6 +67,21 @@ async def bring_home(run: Run) -> None:
     if run.view.whole.tree and run.settings.worktrees and run.settings.merge and branch and not stays:
         run.record(DeliveryStarted(branch=branch, commit=run.view.whole.commit))
     run.record(await run.integration.bring_home(run.view.whole, stays=stays))
+
+
+async def _hand_over_claims(run: Run) -> None:
+    """Commit the work that was claimed and not verified, on its task's branch, without a word for it."""
+    for id_, task in run.view.tasks.items():
+        if task.stage is not Stage.BUILDING or not run.settings.worktrees or not is_claimed(run.view, task):
+            continue
+        tree = await run.places.snapshot(Path(task.place.worktree))
+        message = commit_message(
+            f"Not verified: {task.task.title}",
+            f"Task {id_} of run {run.started.run_id} was claimed to be complete, and the time was over.",
+            run_id=run.started.run_id,
+        )
+        commit = await run.places.commit(task, tree, message)
+        run.record(WorkRescued(task_id=id_, ref=task.place.branch, commit=commit, claimed=True))
 
 
 def _moving(run: Run) -> set[Outcome]:

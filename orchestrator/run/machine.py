@@ -23,7 +23,7 @@ from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ResetTooLateError, ServiceError
 from orchestrator.run.event_log import log_about
-from orchestrator.run.landing import begin_landing, has_landing, in_time, until_landing
+from orchestrator.run.landing import begin_landing, has_landing, has_time, in_time, until_landing
 from orchestrator.run.people import hear_people, take_words
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.places.steps import make_spares
@@ -258,7 +258,7 @@ class _Moves:
         is_over = bool(self.broken or self.endings)
         lands = self._run.view.process.landing is not None
         chosen = next_moves(self._run.view.tasks, self._busy, _places(self._run), lands=lands)
-        for task_id in [] if is_over else chosen:
+        for task_id in [] if is_over else self._in_time(chosen):
             self._busy.add(task_id)
             self._tasks.start_soon(self._one, task_id)
         if is_over or not self._busy:
@@ -266,6 +266,13 @@ class _Moves:
         elif self._busy <= parked(self._run):  # nothing else is left, so none waits longer
             for scope in self._run.under_way.values():
                 scope.cancel()
+
+    def _in_time(self, chosen: list[str]) -> list[str]:
+        """Return those that can be merged before the deadline. Without any, landing begins with the first."""
+        view, going_on = self._run.view, [id_ for id_ in chosen if is_under_way(self._run.task(id_))]
+        others = [id_ for id_ in chosen if id_ not in going_on]
+        worth = [id_ for id_ in others if has_time(view, self._run.task(id_), view.process.deadline)]
+        return [*going_on, *(worth if going_on or worth or self._busy else others)]
 
     async def heed_people(self) -> None:
         """Begin moves whenever a task is parked, or answered. Ends with the group."""

@@ -261,6 +261,7 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, dr
             models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
             deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
+            max_parallel=go_on.max_parallel,
         )
         journal.append(resumed)
         surroundings.begun(run_folder)

@@ -179,9 +179,9 @@ class RunEnvironment:
 class GoOn:
     """The limits and settings of a resumed run from now on, and the ended tasks that it tries again.
 
-    `verify`, `models` (role → alias), `questions`, `sandbox` and `deadline` replace the run's former ones.
-    Empty and None mean as before. `kept`: its process was killed, and its parent goes on with it, so tasks of
-    `retry` may be under way again.
+    `verify`, `models` (role → alias), `questions`, `sandbox`, `deadline` and `max_parallel` replace the run's
+    former ones. Empty and None mean as before. `kept`: its process was killed, and its parent goes on with
+    it, so tasks of `retry` may be under way again.
     """
 
     budget_usd: float | None = None
@@ -192,6 +192,7 @@ class GoOn:
     questions: str | None = None
     sandbox: str | None = None
     deadline: str | None = None
+    max_parallel: int | None = None
     kept: bool = False
 
 

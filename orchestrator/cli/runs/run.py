@@ -206,6 +206,9 @@ def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], Non
     type=click.Choice(["answer", "park"]),
     help="From now on: answer or park a question about something that cannot be undone.",
 )
+@click.option(
+    "--max-parallel", type=click.IntRange(min=1), metavar="N", help="Tasks under way at once from now on."
+)
 @flags.settings(sandbox="", deadline="TIME|+DURATION")
 @_keep
 @options.as_json
@@ -223,6 +226,7 @@ def resume(
     questions: str | None,
     sandbox: str | None,
     deadline: str | None,
+    max_parallel: int | None,
     keep: bool,
     as_json: bool,
     plain: bool,
@@ -250,6 +254,7 @@ def resume(
         questions=questions,
         sandbox=sandbox,
         deadline=deadline,
+        max_parallel=max_parallel,
     )
 
     begin = partial(_go_on, look, folder, go_on)

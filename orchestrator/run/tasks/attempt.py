@@ -30,6 +30,7 @@ from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
 from orchestrator.run.evidence.verdict import usable
+from orchestrator.run.landing import until_it_has_time
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
 from orchestrator.run.places.steps import ready_environment
@@ -111,7 +112,10 @@ async def _attempt(  # noqa: C901  one case a step
 ) -> None:
     task_id, folder, tree = task.task.id, Path(task.place.worktree), ""
     while task.stage is Stage.BUILDING:
-        match next_step(run.view, task, run):
+        step = next_step(run.view, task, run)
+        if run.view.process.landing and not isinstance(step, CheckClaim):
+            return  # the end of the time waited for the check of this claim alone
+        match step:
             case Say(prompt, planning):
                 tree = await say(run, talk, beside, folder, talk.ended + 1, prompt, planning=planning)
             case AnswerPlain(question):
@@ -132,6 +136,7 @@ async def _attempt(  # noqa: C901  one case a step
                 )
                 run.record(measured)
             case CheckClaim():
+                await until_it_has_time(run, task_id)
                 await check_completion(run, task)
             case EndStuck(reason):
                 await end_stuck(run, task, reason)

@@ -263,6 +263,12 @@ def _go_on(run: Run, task: TaskView, last: CallView, asked: AskView | None) -> S
     return Say("\n\n".join([said, *_from_checkpoint(task)]), planning=last.started.planning)
 
 
+def is_claimed(view: RunView, task: TaskView) -> bool:
+    """Whether a Worker has claimed that its task is complete, and no gate has answered yet."""
+    last = view.calls[task.open.calls[-1]] if task.open.calls else None
+    return bool(last and last.end and signal_of(last)[0] == TASK_COMPLETE) and not _is_refused(task)
+
+
 def _is_refused(task: TaskView) -> bool:
     """Whether the newest iteration's claim was refused."""
     return bool(task.open.refusals) and task.open.refusals[-1].iteration == task.iteration

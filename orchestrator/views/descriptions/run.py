@@ -198,6 +198,9 @@ def checkout_words(view: RunView, event: e.CheckoutEvent) -> list[Words]:  # noq
             return _kept_aside(view, event)
         case e.UsersWorkRestored():
             return _restored(event)
+        case e.WorkRescued(claimed=True):
+            text = f"it was claimed and is not verified: the work is on {event.ref}"
+            return [Words(kind="task", subject=event.task_id, text=text, tone=Tone.WARN)]
         case e.WorkRescued():
             text = f"its unfinished work is taken out of the checkout and kept as {event.ref}"
             return [Words(kind="checkout", subject=event.task_id, text=text)]

@@ -61,7 +61,7 @@ def surroundings(story: RunFacts) -> Iterator[Point]:
         yield Point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
 
 
-def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901  one case an event
+def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901, PLR0912  one case an event
     match event:
         case e.GitFolderChanged():
             files = (
@@ -81,6 +81,9 @@ def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C9
                     Urgency.KNOW,
                     f"an agent moved HEAD in {listed(event.heads)}, sq put it back",
                 )
+        case e.WorkRescued(claimed=True):
+            what = f"{event.task_id} was claimed to be complete and is not verified: it is on {event.ref}"
+            yield "not verified", Urgency.KNOW, what
         case e.WorkRescued():
             what = f"unfinished work of {event.task_id} was in the way and is kept as {event.ref}"
             yield "work rescued", Urgency.KNOW, what

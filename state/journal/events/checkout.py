@@ -45,11 +45,15 @@ class UsersWorkRestored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRescued:
-    """Unfinished work of a task was in the way and is kept as `commit` under `ref`."""
+    """Unfinished work of a task was in the way and is kept as `commit` under `ref`.
+
+    `claimed`: its Worker had called it complete, and the run's time was over before it was verified.
+    """
 
     task_id: str
     ref: str
     commit: str
+    claimed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,8 +41,8 @@ class RunResumed:
     """Another process took the run up again, with other limits and settings if they were given.
 
     `retry` are tasks that had ended without being merged and are tried again. `verify`, `models`,
-    `questions`, `sandbox_mode` and `deadline` ("": none) replace those settings from here on. None and empty
-    leave them unchanged. `kept`: the process before was killed, and `sq run --keep` began this one.
+    `questions`, `sandbox_mode`, `deadline` ("": none) and `max_parallel` replace those settings, and None and
+    empty leave them unchanged. `kept`: the process before was killed, and `sq run --keep` began this one.
     """
 
     confined: Confinement = field(default_factory=Confinement)
@@ -54,6 +54,7 @@ class RunResumed:
     questions: OnQuestion | None = None
     sandbox_mode: Sandbox | None = None
     deadline: str | None = None
+    max_parallel: int | None = None
     kept: bool = False
 
 
@@ -165,12 +166,13 @@ RunEvent = (
 class PaceView:
     """The longest time that each step of this run has taken so far, in seconds; 0 for one not yet seen.
 
-    `begun` are the steps under way. A review counts from the accepted claim, with its commit. `move_s` is
-    what git needs to move the run's branch.
+    `begun` are the steps under way. A review counts from the accepted claim, with its commit. `claim_s` is
+    the check of a claim from its verification on, `move_s` what git needs to move the run's branch.
     """
 
     begun: dict[str, datetime] = field(default_factory=dict)
     verify_s: float = 0.0
+    claim_s: float = 0.0
     review_s: float = 0.0
     merge_s: float = 0.0
     move_s: float = 0.0

@@ -355,6 +355,7 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
             verify=view.settings.verify if event.verify is None else event.verify,
             models={**view.settings.models, **event.models},
             questions=event.questions or view.settings.questions,
+            max_parallel=event.max_parallel or view.settings.max_parallel,
             sandbox=replace(view.settings.sandbox, mode=event.sandbox_mode or view.settings.sandbox.mode),
             limits=view.settings.limits
             if event.deadline is None

@@ -5,7 +5,7 @@ from state.journal.events import Stored
 from state.journal.events.run import PaceView
 
 
-def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901  one case an event
+def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
     """Add the time of one more event, of which the longest of each step counts, in seconds."""
     begun, at = pace.begun, stored.at
 
@@ -19,11 +19,14 @@ def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901  one case a
         case e.BaselineTaken(checks=checks):
             pace.verify_s = max(pace.verify_s, sum(check.run.seconds for check in checks))
         case e.VerificationStarted(task_id=task_id):
-            begun[f"verify {task_id}"] = at
+            begun[f"verify {task_id}"] = begun[f"claim {task_id}"] = at
         case e.VerificationFinished(task_id=task_id):
             pace.verify_s = max(pace.verify_s, took(f"verify {task_id}"))
         case e.CompletionAccepted(task_id=task_id):
+            pace.claim_s = max(pace.claim_s, took(f"claim {task_id}"))
             begun[f"review {task_id}"] = at
+        case e.CompletionRefused(task_id=task_id) | e.AttemptStarted(task_id=task_id):
+            begun.pop(f"claim {task_id}", None)
         case e.ReviewRecorded(task_id=task_id) if task_id:
             pace.review_s = max(pace.review_s, took(f"review {task_id}"))
         case e.MergeStarted(task_id=task_id):

@@ -1,6 +1,7 @@
 """A deadline and SIGTERM: verified work is merged and handed over in time, nothing unverified is, and the run goes on later."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -32,11 +33,12 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.run.landing import hand_over_s, landing_s
+from orchestrator.run.landing import hand_over_s, landing_s, steps_left
 from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal import events as e
 from state.journal.events import Stored
+from state.journal.events.run import PaceView
 from state.journal.events.tasks import Stage
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
@@ -81,7 +83,11 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert (
         f"the deadline {datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" in done.view.ended.cause
     )
-    assert "`sq resume --deadline TIME` gives the run more time" in done.view.ended.cause
+    wanted = re.search(
+        r"long alone needs 1m \(.*\), everything that is left about 1m\.", done.view.ended.cause
+    )
+    assert wanted, done.view.ended.cause
+    assert f"`sq resume {done.folder.name} --deadline +1m` goes on" in done.view.ended.cause
     assert f"the deadline is {local_time(datetime.fromisoformat(at))}" in done.view.started.notes
     assert ended <= datetime.fromisoformat(at) + timedelta(seconds=5)
     assert done.of(e.LandingStarted)
@@ -129,11 +135,63 @@ def test_landing_begins_as_early_as_steps_took_so_far(rehearse: Rehearse) -> Non
     [landing] = [stored for stored in done.stored if isinstance(stored.event, e.LandingStarted)]
     before = fold(stored for stored in done.stored if stored.seq < landing.seq)
     assert before.clock.pace.verify_s >= 0.3
-    assert (
-        landing_s(before) >= hand_over_s(before) + before.clock.pace.verify_s
-    )  # `long` may still be accepted
+    needed_s = landing_s(before, landing.at)
+    assert needed_s >= hand_over_s(before) + before.clock.pace.verify_s  # `long` may still be accepted
     left = (landing.event.until - landing.at).total_seconds()
-    assert left <= landing_s(before)
+    assert left <= needed_s
+
+
+@pytest.mark.late
+def test_a_claim_that_cannot_be_verified_in_time_is_handed_over_as_that_and_resumed_with_fewer_at_once(
+    rehearse: Rehearse, resume: Resume, repository: Path, shell: Shell
+) -> None:
+    callers = {
+        "planner/analysis/1": [analyzes()],
+        "planner/plan/1": [plans("one", "two", "three")],
+        **worker("one", 1, writes("one.txt", "1\n"), completes()),
+        **worker("two", 1, writes("two.txt", "1\n"), completes()),
+        **worker("three", 1, {**writes("three.txt", "1\n"), "misbehave": later(9)}, completes()),
+        **reviewer("*", 1, passes()),
+        "reviewer/*": [passes()],
+    }
+    # 4 s for the baseline; a claim, or a merge on other work, takes 4 s and may take 6
+    done = rehearse(callers, verify=("sleep 4",), settings={"deadline": in_seconds(36)}, ends=Outcome.LIMIT)
+    stages = {id_: task.stage for id_, task in done.view.tasks.items()}
+    assert stages == {"one": Stage.MERGED, "two": Stage.MERGED, "three": Stage.BUILDING}
+    [given] = [one for one in done.of(e.WorkRescued) if one.claimed]
+    assert given.task_id == "three"
+    branch = done.view.tasks["three"].place.branch
+    assert given.ref == branch
+    assert "three.txt" in shell(repository, "git", "ls-tree", "--name-only", branch)
+    assert "it was claimed and is not verified: the work is on" in done.output
+    begun = [one for one in done.of(e.VerificationStarted) if one.task_id == "three"]
+    assert begun == [], "nothing is thrown away"
+    last = resume(done, deadline="none", max_parallel=1)
+    assert last.view.settings.max_parallel == 1
+    assert [one.task_id for one in last.of(e.TaskStarted)].count("three") == 1
+
+
+def test_the_time_that_is_left_is_a_sum_of_named_steps(rehearse: Rehearse) -> None:
+    callers = long_and_short() | worker("long", 1, writes("long.txt", "1\n"), completes())
+    done = rehearse(callers, verify=("true",))
+    at = next(one.seq for one in done.stored if isinstance(one.event, e.CompletionAccepted))
+    view = fold(one for one in done.stored if one.seq <= at)
+    view.clock.pace = PaceView(verify_s=100, claim_s=120, review_s=20, merge_s=5, move_s=2, exchange_s=10)
+    accepted = next(task for task in view.tasks.values() if task.stage is Stage.ACCEPTED)
+    other = next(task for task in view.tasks.values() if task is not accepted)
+    now = datetime.now(UTC)
+    steps = steps_left(view, other, now)
+    assert [(one.step, one.seconds) for one in steps] == [
+        ("verification", 180),
+        ("work", 15),
+        ("review", 30),
+        ("merge", 3),
+    ]
+    view.clock.pace.begun[f"claim {other.task.id}"] = now - timedelta(seconds=100)
+    assert [one.seconds for one in steps_left(view, other, now)] == [80, 30, 3]
+    view.whole.commit = "another"  # then the merge is verified once more
+    assert [one.seconds for one in steps_left(view, accepted, now)] == [30, 153]
+    assert landing_s(view, now) == pytest.approx(183 + 80 + 30 + 153 + hand_over_s(view))
 
 
 def test_a_deadline_that_is_no_time_is_refused_with_what_fits(rehearse: Rehearse) -> None:
