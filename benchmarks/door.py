@@ -236,21 +236,30 @@ def conflict() -> Mapping[str, Any]:
 
 
 def opened_outside(lines: Sequence[str]) -> set[str]:
-    """Return the paths that a trace shows, below a worktree in which Claude Code is at work."""
-    inside, living_in, found = set[int](), dict[int, str](), set[str]()
-    for line in lines:
-        first, _, rest = line.partition(" ")
-        process, rest = int(first), rest.lstrip()
-        if (made := _MADE.search(rest)) and process in inside:
-            inside.add(int(made[2] or made[1]))
+    """Return the paths that a trace shows, below a worktree in which Claude Code is at work.
+
+    A child's first lines may stand before the line in which its parent learns of it.
+    """
+    calls = [(int(first), rest.lstrip()) for first, _, rest in (line.partition(" ") for line in lines)]
+    parents = {int(made[2] or made[1]): by for by, rest in calls if (made := _MADE.search(rest))}
+    sandboxes, living_in, found = set[int](), dict[int, str](), set[str]()
+
+    def is_inside(process: int) -> bool:
+        while process not in sandboxes:
+            if process not in parents:
+                return False
+            process = parents[process]
+        return True
+
+    for process, rest in calls:
         if rest.startswith("execve(") and rest.split(",")[0].endswith('/bwrap"'):
-            inside.add(process)
+            sandboxes.add(process)
             words = rest.partition("], [")[0]  # without the environment
             if (chdir := _CHDIR.search(words)) and '/claude"' in words.rsplit('"--"', 1)[-1]:
                 living_in[process] = chdir[1]
         if rest.startswith("+++"):
             living_in.pop(process, None)
-        asked = _OPENS.search(rest) if process not in inside else None
+        asked = _OPENS.search(rest) if living_in and not is_inside(process) else None
         path = str(Path(asked[1] or "/", asked[2])) if asked else ""
         found |= {path for place in living_in.values() if path == place or path.startswith(f"{place}/")}
     return found
