@@ -5,8 +5,8 @@ Landing begins when no other task than those that can land could be finished. Th
 clock on the wall, because a deadline is one, so a machine that slept does not shift it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -24,20 +24,24 @@ _MORE = 1.5  # a step may take so many times as long as before
 _LEAST_S = 1.0  # for the hand-over
 _IN_GIT = 4  # steps of git at the hand-over, each about as long as moving a branch
 _MINUTE_S = 60
+_VERIFICATION, _MERGE = "verification", "merge"
+_IN_TURN = frozenset({_VERIFICATION, _MERGE})  # commands of the project take turns
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
     """A step that is left of a task, and how many seconds it may take."""
 
-    step: str
+    name: str
     seconds: float
 
 
-def steps_left(view: RunView, task: TaskView, now: datetime) -> list[Left]:
+def steps_left(view: RunView, task: TaskView, now: datetime, *, is_first: bool = True) -> list[Left]:
     """Return the steps until a task is merged, from where it is now.
 
-    A verification under way needs what is left of it, a task without a claim at least one more exchange.
+    A verification under way needs what is left of it, and a task that has not begun at least one exchange.
+    One that has may be claimed in the next moment. `is_first`: no other task is merged before it, so what its
+    claim verified may be what is merged.
     """
     pace, id_ = view.clock.pace, task.task.id
     steps: list[Left] = []
@@ -45,18 +49,24 @@ def steps_left(view: RunView, task: TaskView, now: datetime) -> list[Left]:
         begun = pace.begun.get(f"claim {id_}")
         gone_s = (now - begun).total_seconds() if begun else 0.0
         check_s = _MORE * max(pace.claim_s, pace.verify_s)
-        steps += [Left("verification", max(0.0, check_s - gone_s))]
-        steps += [] if begun else [Left("work", _MORE * pace.exchange_s)]
+        steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
+        steps += [] if task.open.calls else [Left("work", _MORE * pace.exchange_s)]
     if task.stage is not Stage.APPROVED:
         steps.append(Left("review", _MORE * (pace.review_s or pace.exchange_s)))
-    is_next = task.place.base_commit == view.whole.commit  # what its claim verified is what is merged
-    verified_s = 0.0 if is_next else max(pace.verify_s, pace.merge_s - pace.move_s)
-    return [*steps, Left("merge", _MORE * (verified_s + pace.move_s))]
+    is_known = is_first and task.place.base_commit == view.whole.commit
+    verified_s = 0.0 if is_known else max(pace.verify_s, pace.merge_s - pace.move_s)
+    return [*steps, Left(_MERGE, _MORE * (verified_s + pace.move_s))]
 
 
-def left_s(view: RunView, task: TaskView, now: datetime) -> float:
-    """Return the seconds until a task may be merged, from where it is now."""
-    return sum(step.seconds for step in steps_left(view, task, now))
+def left_s(view: RunView, tasks: Sequence[TaskView], now: datetime) -> float:
+    """Return the seconds until these tasks are merged, from where they are now.
+
+    They are verified and merged one by one, in this order, and worked on and reviewed side by side.
+    """
+    steps = [steps_left(view, task, now, is_first=not place) for place, task in enumerate(tasks)]
+    in_turn = sum(step.seconds for each in steps for step in each if step.name in _IN_TURN)
+    beside = (sum(step.seconds for step in each if step.name not in _IN_TURN) for each in steps)
+    return in_turn + max(beside, default=0.0)
 
 
 def hand_over_s(view: RunView) -> float:
@@ -67,32 +77,46 @@ def hand_over_s(view: RunView) -> float:
 def landing_s(view: RunView, now: datetime) -> float:
     """Return how many seconds before the end of the time landing has to begin.
 
-    Those that can land need their reviews side by side and their merges one by one. Of the others the
-    quickest counts: without time for that one, none of them is worth going on with.
+    There is time for all that can land and the quickest of the others. Without time for that one, none of the
+    others is worth going on with.
     """
+    landing = _landing(view)
     under_way = [task for task in view.tasks.values() if is_under_way(task) and not is_parked(task)]
-    others = [left_s(view, task, now) for task in under_way if not can_land(task)]
-    return landable_s(view, now) + min(others, default=0.0) + hand_over_s(view)
+    others = [left_s(view, [*landing, task], now) for task in under_way if not can_land(task)]
+    return min(others, default=left_s(view, landing, now)) + hand_over_s(view)
 
 
-def landable_s(view: RunView, now: datetime) -> float:
-    """Return the seconds in which everything that can land is merged."""
-    steps = [steps_left(view, task, now) for task in view.tasks.values() if can_land(task)]
-    merges = sum(each[-1].seconds for each in steps)
-    return merges + max((step.seconds for each in steps for step in each[:-1]), default=0.0)
-
-
-def has_time(view: RunView, task: TaskView, until: datetime | None) -> bool:
-    """Whether a task can be merged by then, beside those that can land. None is no end."""
+def has_time(run: Run, task: TaskView, until: datetime | None) -> bool:
+    """Whether a task can be merged by then, after those that can land or are checked. None is no end."""
+    if until is None:
+        return True
+    checked = [one for id_, one in run.view.tasks.items() if _is_checked(run, id_) and one is not task]
     now = datetime.now(UTC)
-    needed = landable_s(view, now) + left_s(view, task, now) + hand_over_s(view)
-    return until is None or (until - now).total_seconds() > needed
+    needed_s = left_s(run.view, [*_landing(run.view), *checked, task], now) + hand_over_s(run.view)
+    return (until - now).total_seconds() > needed_s
 
 
-async def until_it_has_time(run: Run, task_id: str) -> None:
-    """Wait before the check of a claim that cannot end in time. Landing cuts the wait."""
-    while not has_time(run.view, run.task(task_id), run.view.process.deadline):  # noqa: ASYNC110  a time
+def _landing(view: RunView) -> list[TaskView]:
+    """Return the tasks that can land, those first whose merge needs no verification."""
+    found = [task for task in view.tasks.values() if can_land(task)]
+    return sorted(found, key=lambda task: task.place.base_commit != view.whole.commit)
+
+
+def _is_checked(run: Run, task_id: str) -> bool:
+    """Whether the claim of a task is being checked."""
+    return task_id in run.checked and run.task(task_id).stage is Stage.BUILDING
+
+
+@asynccontextmanager
+async def in_time_for_a_claim(run: Run, task_id: str) -> AsyncIterator[None]:
+    """Check a claim in the block. One that cannot be checked in time waits before it, until landing cuts."""
+    while not has_time(run, run.task(task_id), run.view.process.deadline):  # noqa: ASYNC110  a time
         await anyio.sleep(_LOOK_S)
+    run.checked.add(task_id)
+    try:
+        yield
+    finally:
+        run.checked.discard(task_id)
 
 
 def has_landing(view: RunView) -> bool:
@@ -108,13 +132,9 @@ def begin_landing(run: Run, *, signal: str = "") -> None:
         run.record(LandingStarted(cause=signal or _time_is_over(run), until=until, signal=signal))
     for task_id, scope in [*run.under_way.items()]:
         task = run.view.tasks.get(task_id)
-        if not (task and (can_land(task) or _is_checked_by(run.view, task, until))):
+        lands = task and (can_land(task) or (_is_checked(run, task_id) and has_time(run, task, until)))
+        if not lands:
             scope.cancel()
-
-
-def _is_checked_by(view: RunView, task: TaskView, until: datetime) -> bool:
-    """Whether the claim of a task is being checked, and its work can be merged by then."""
-    return f"claim {task.task.id}" in view.clock.pace.begun and has_time(view, task, until)
 
 
 @contextmanager
@@ -181,21 +201,21 @@ def _time_is_over(run: Run) -> str:
 def _wanted(run: Run) -> str:
     """Return how much time what is left wants, from this run's own times, and the command that goes on."""
     view, now = run.view, datetime.now(UTC)
-    open_ = [task for task in view.tasks.values() if is_under_way(task) or task.stage is Stage.WAITING]
-    each = {task.task.id: steps_left(view, task, now) for task in open_}
-    sums = {id_: sum(step.seconds for step in steps) for id_, steps in each.items()}
+    left = [task for task in view.tasks.values() if is_under_way(task) or task.stage is Stage.WAITING]
     go_on = f"sq resume {run.started.run_id} --deadline"
-    if not sums:
+    if not left:
         return f". `{go_on} TIME` gives the run more time"
-    quickest = min(sums, key=lambda id_: sums[id_])
-    parts = ", ".join(f"{step.step} {_minutes(step.seconds)}" for step in each[quickest] if step.seconds)
-    least, most = (_minutes(s + hand_over_s(view)) for s in (sums[quickest], sum(sums.values())))
-    alone = " --max-parallel 1" if len(sums) > 1 and view.clock.pace.verify_s > _MINUTE_S else ""
+    quickest = min(left, key=lambda task: left_s(view, [task], now))
+    steps = ", ".join(
+        f"{step.name} {_minutes(step.seconds)}" for step in steps_left(view, quickest, now) if step.seconds
+    )
+    least, most = (_minutes(left_s(view, tasks, now) + hand_over_s(view)) for tasks in ([quickest], left))
+    alone = " --max-parallel 1" if len(left) > 1 and view.clock.pace.verify_s > _MINUTE_S else ""
     retried = (id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS)
     command = f"{go_on} +{most}{alone}{''.join(f' --retry {id_}' for id_ in retried)}"
     return (
-        f": by the times of this run {quickest} alone needs {least} ({parts}), everything that is left about "
-        f"{most}. `{command}` goes on"
+        f": by the times of this run {quickest.task.id} alone needs {least} ({steps}), everything that is "
+        f"left about {most}. `{command}` goes on"
     )
 
 

@@ -269,9 +269,10 @@ class _Moves:
 
     def _in_time(self, chosen: list[str]) -> list[str]:
         """Return those that can be merged before the deadline. Without any, landing begins with the first."""
-        view, going_on = self._run.view, [id_ for id_ in chosen if is_under_way(self._run.task(id_))]
+        going_on = [id_ for id_ in chosen if is_under_way(self._run.task(id_))]
         others = [id_ for id_ in chosen if id_ not in going_on]
-        worth = [id_ for id_ in others if has_time(view, self._run.task(id_), view.process.deadline)]
+        at = self._run.view.process.deadline
+        worth = [id_ for id_ in others if has_time(self._run, self._run.task(id_), at)]
         return [*going_on, *(worth if going_on or worth or self._busy else others)]
 
     async def heed_people(self) -> None:

@@ -30,7 +30,7 @@ from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
 from orchestrator.run.evidence.verdict import usable
-from orchestrator.run.landing import until_it_has_time
+from orchestrator.run.landing import in_time_for_a_claim
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
 from orchestrator.run.places.steps import ready_environment
@@ -136,8 +136,8 @@ async def _attempt(  # noqa: C901  one case a step
                 )
                 run.record(measured)
             case CheckClaim():
-                await until_it_has_time(run, task_id)
-                await check_completion(run, task)
+                async with in_time_for_a_claim(run, task_id):
+                    await check_completion(run, task)
             case EndStuck(reason):
                 await end_stuck(run, task, reason)
             case GiveUp(event):
