@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,17 @@ class CheckTool:
     only_with: tuple[str, ...] = ()
     never_with: tuple[str, ...] = ()
     machine: tuple[str, ...] = ()
+    within: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     found: tuple[Detection, ...] = ()
 
     def is_called(self, simple: Simple) -> bool:
         """Whether a command is a call of this tool."""
         return is_among(simple, self.called)
+
+    def is_run_by(self, simple: Simple) -> bool:
+        """Whether a command runs this tool, as a call of it or with an option of its own."""
+        options = self.within.get(simple.name, ())
+        return self.is_called(simple) or not {*options}.isdisjoint(simple.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +218,8 @@ def _is_known(suite: Suite) -> bool:
 def _is_covered(suite: Suite, tool: str, others: Sequence[Suite]) -> bool:
     """Whether other commands run this tool, or everything that this command runs."""
     if tool:
-        return any(name == tool for other in others for name, _ in tools_of(other))
+        row = check_table().tools[tool]
+        return any(row.is_run_by(run.simple) for other in others for run in other.runs)
     known = {run.simple.words for other in others for run in other.runs}
     return all(run.simple.words in known for run in suite.runs if run.simple.name != "cd")
 

@@ -1,5 +1,6 @@
 """Checks that are no tests: their complaints in the outputs of many tools, and those that a project configures."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -81,5 +82,15 @@ def test_what_runs_anyway_is_not_checked_again(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert configured_checks(tmp_path, ["make check"]).commands == {}
+
+
+@pytest.mark.parametrize(("runs", "apart"), [("vitest run --typecheck", False), ("vitest run", True)])
+def test_what_a_command_of_tests_checks_by_an_option_is_not_checked_again(
+    tmp_path: Path, runs: str, apart: bool
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": runs}}))
+    (tmp_path / "tsconfig.json").write_text("{}")
+    found = configured_checks(tmp_path, ["npm test"]).commands
+    assert any("tsc" in command for command in found) is apart
     assert not may_be_run(suite_of("ruff check --fix .", tmp_path))
     assert not may_be_run(suite_of("ruff check . && curl x", tmp_path))
