@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from agents.process.usage import processes_below
+
 NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
 _MOST_COUNTS = 50
@@ -68,7 +70,7 @@ class _Stopped:
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._group = _own_group(root, _below(root))
+        self._group = _own_group(root, processes_below(root))
         self._lock = threading.Lock()
         self._over = False
         self._processes: set[int] = set()
@@ -80,7 +82,7 @@ class _Stopped:
                     _write(self._group / "cgroup.freeze", "1")
             return
         for _ in range(_MOST_COUNTS):
-            now = _below(self._root)
+            now = {*processes_below(self._root)}
             with self._lock:
                 if self._over or now == self._processes:
                     return
@@ -104,22 +106,6 @@ def _root_in(named: Path) -> int:
     except (OSError, ValueError):
         return 0
     return int(text) if text.isdecimal() else 0
-
-
-def _below(root: int) -> set[int]:
-    """Return the processes below one, without itself."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208  each exchange asks
-        if name.isdecimal():
-            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
-                children.setdefault(int(fields[1]), []).append(int(name))
-    found, waiting = set[int](), [root]
-    while waiting:
-        new = children.get(waiting.pop(), [])
-        found.update(new)
-        waiting += new
-    return found
 
 
 def _own_group(root: int, below: Iterable[int]) -> Path | None:

@@ -9,6 +9,7 @@ event loop's does: with `namespaces`, the kernel ends the tree with the thread t
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
 import time
@@ -17,10 +18,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
 from agents.process.sandbox.totals import NEAR, exceeded
+from agents.process.supervisor import USED
+from agents.process.usage import LOOK_S, Meter, Usage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -49,6 +53,10 @@ class CommandResult:
     duration_s: float
     error: str
     """Why it did not start, else ""."""
+    used: Usage | None = None
+    """What it used, if it started."""
+    beyond: str = ""
+    """The limit at which it was ended, in the words of `limit`."""
 
 
 async def run_command(
@@ -56,21 +64,24 @@ async def run_command(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    deadline_s: float,
     containment: Containment,
+    deadline_s: float = math.inf,
+    limit: Callable[[Usage], str] = lambda _used: "",
     output_limit: int = 20_000,
     sandbox: SandboxPlan | None = None,
     given: bytes = b"",
 ) -> CommandResult:
     """Run a command to its end or its deadline, and leave nothing of its tree behind.
 
-    `output_limit` is in bytes, `given` is the input. At the deadline and on cancellation the
+    `output_limit` is in bytes, `given` is the input. `limit` is asked every `LOOK_S` seconds with what the
+    command has used, and ends it like the deadline by returning why. At the deadline and on cancellation the
     command gets SIGTERM, and two seconds later everything gets SIGKILL. A command that cannot be started is a
     result, not an exception. With `sandbox` it runs in there, and if the sandbox cannot be made, the command
     could not be started.
     """
     begun = time.monotonic()
     tail = _Tail(output_limit, (sandbox.ceilings.output_mb or 0) * _MB if sandbox else 0)
+    held, used = _Held(), None
     with _pipe() as (report, report_end):
         inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
         argv = contained(inside, containment, report=str(report_end), limits=limits)
@@ -82,25 +93,53 @@ async def run_command(
                     argv, stdin=stdin, stderr=merged, cwd=cwd, env=env, pass_fds=(report_end,)
                 )
         except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
-            timed_out, exit_code, error = False, None, str(problem)
+            exit_code, error = None, str(problem)
         else:
+            meter = Meter(process.pid, lambda: tail.bytes)
             async with _ended(process), _collected(process.stdout, tail):
-                with anyio.move_on_after(deadline_s) as limit:
-                    async with _held_to_totals(sandbox, tail) as totals:
+                with anyio.move_on_after(deadline_s) as deadline:
+                    async with _held_to(limit, meter, held), _held_to_totals(sandbox, tail) as totals:
                         await _feed(process.stdin, given)
                         await process.wait()
-                timed_out = limit.cancelled_caught
+                held.timed_out |= deadline.cancelled_caught
                 await _end(process)
-            exit_code, error = process.returncode, totals.exceeded or _read_report(report)
+            told, cpu_s = _read_report(report)
+            used = meter.at_the_end(cpu_s)
+            exit_code, error = process.returncode, totals.exceeded or told
             error = error or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
     return CommandResult(
-        exit_code=None if timed_out or error else _shell_code(exit_code),
-        timed_out=timed_out,
+        exit_code=None if held.timed_out or error else _shell_code(exit_code),
+        timed_out=held.timed_out,
         started=not error,
         output=tail.text(),
         duration_s=time.monotonic() - begun,
         error=error,
+        used=used,
+        beyond=held.beyond,
     )
+
+
+@dataclass(slots=True)
+class _Held:
+    timed_out: bool = False
+    beyond: str = ""
+
+
+@contextlib.asynccontextmanager
+async def _held_to(limit: Callable[[Usage], str], meter: Meter, held: _Held) -> AsyncIterator[None]:
+    """End the block when the command has used more than its limit, and note that in `held`."""
+
+    async def look() -> None:
+        while not held.beyond:
+            await anyio.sleep(LOOK_S)
+            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True))
+        held.timed_out = True
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(look)
+        yield
+        group.cancel_scope.cancel()
 
 
 class _Tail:
@@ -118,11 +157,16 @@ class _Tail:
 
     def add(self, data: bytes) -> None:
         self._kept += data
-        if self._most and self._left_out + len(self._kept) > NEAR * self._most:
+        if self._most and self.bytes > NEAR * self._most:
             self.nearly_full.set()
-        if self._most and self._left_out + len(self._kept) > self._most:
+        if self._most and self.bytes > self._most:
             self.full.set()
         self._drop(len(self._kept) - self._limit)
+
+    @property
+    def bytes(self) -> int:
+        """How many were added."""
+        return self._left_out + len(self._kept)
 
     def text(self) -> str:
         if self._left_out:  # do not begin in the middle of a character
@@ -227,13 +271,18 @@ def _pipe() -> Iterator[tuple[int, int]]:
             os.close(end)
 
 
-def _read_report(report: int) -> str:
-    """Return why the supervisor did not start the command, or "". It writes that before it exits."""
+def _read_report(report: int) -> tuple[str, float | None]:
+    """Return why the supervisor did not start the command, or "", and the processor time that it told.
+
+    It writes both before it exits.
+    """
     os.set_blocking(report, False)
     try:
-        return os.read(report, 4096).decode(errors="replace").strip()
+        text = os.read(report, 4096).decode(errors="replace")
     except BlockingIOError:
-        return ""
+        return "", None
+    why, _, used = text.partition(USED)
+    return why.strip(), float(used) if used else None
 
 
 def _no_sandbox(output: str) -> str:

@@ -71,11 +71,16 @@ class CommandRun:
 
     `missing` names a program, a toolchain or a runner's module that is not on this machine. `nothing_yet`
     names the part that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at
-    its deadline. `broken` says why the runner stopped before any test: by name, with the first cause. Its
+    a limit. `broken` says why the runner stopped before any test: by name, with the first cause. Its
     exit code then shows nothing about the work. `failing_part` is the part of its output that shows the
     failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
     failed, and the setting that opens it. `rewritten` are files of tests that it changed in its plain run.
     `complaints` are those of a check that runs no tests. It is None for all other commands.
+
+    `cpu_s` is the processor time of its process tree, `silence_s` the longest time in which it neither
+    printed nor used a processor, `processors` how many it used, or could have used on a busy machine. None:
+    unknown.
+    `timed_out_before`: at which limit it was ended beside others, before this try alone.
     """
 
     command: str
@@ -92,6 +97,10 @@ class CommandRun:
     walled: str = ""
     rewritten: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] | None = None
+    cpu_s: float | None = None
+    silence_s: float | None = None
+    processors: float | None = None
+    timed_out_before: str = ""
 
     @property
     def passed(self) -> bool:

@@ -184,7 +184,20 @@ class Limits:
     connect_s: Annotated[float, SetBy("seconds that Claude Code has to start")] = 60.0
     # One AskUserQuestion call, all its questions together (seed 004).
     question_s: Annotated[float, SetBy("seconds for the answers to one call with questions")] = 60.0
-    verify_s: Annotated[float, SetBy("seconds for one verification or set-up command")] = 600.0
+    verify_s: Annotated[
+        float,
+        SetBy(
+            "seconds for a command without a result at the base, and the least that any other one may use: "
+            "five times its processor time there, ten times its time"
+        ),
+    ] = 600.0
+    silence_s: Annotated[
+        float,
+        SetBy(
+            "seconds without output and processor time after which a command is ended that has a result at "
+            "the base, or twice its longest silence there if that is more"
+        ),
+    ] = 60.0
     verify_total_s: Annotated[
         float, SetBy("seconds of all commands of the project after which sq asks no more of its tests")
     ] = 7_200.0

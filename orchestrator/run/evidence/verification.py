@@ -176,12 +176,17 @@ def _version(name: str, path: str) -> str:
     return f"{real} {facts.st_size} {facts.st_mtime_ns}"
 
 
-async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
-    """Run a command as the user would, but reporting its tests as far as that does not change its result."""
+async def run_counted(
+    commands: Commands, scratch: ScratchWorktree, command: str, *, again: bool = True
+) -> CommandRun:
+    """Run a command as the user would, but reporting its tests as far as that does not change its result.
+
+    `again`: as `Commands.whole`.
+    """
     suite = suite_of(command, scratch.folder)
     async with scratch_folder() as reports:
         prepared = prepare(suite, reports, commands.environ)
-        return await _run(commands, scratch, suite, prepared, reports)
+        return await _run(commands, scratch, suite, prepared, reports, again=again)
 
 
 async def run_only(
@@ -190,8 +195,10 @@ async def run_only(
     suites: Sequence[Suite],
     files: Sequence[str],
     names: Sequence[str] = (),
+    *,
+    again: bool = True,
 ) -> CommandRun | None:
-    """Run only these test files, by the first of the suites that can.
+    """Run only these test files, by the first of the suites that can. `again`: as `Commands.whole`.
 
     Returns:
         The result, or None if none of the suites accepts files.
@@ -200,18 +207,25 @@ async def run_only(
         for suite in suites:
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
-                return await _run(commands, scratch, suite, prepared, reports)
+                return await _run(
+                    commands, scratch, suite, prepared, reports, like=suite.command, again=again
+                )
     return None
 
 
-async def run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
-    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
+async def run_on(
+    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, again: bool = True
+) -> CommandRun:
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files.
+
+    `again`: as `Commands.whole`.
+    """
     async with run.evidence.scratch_worktree(run, tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]
-        done = await run_only(run.commands, scratch, suites, there) if there else None
-        return done or await run_counted(run.commands, scratch, subject.command)
+        done = await run_only(run.commands, scratch, suites, there, again=again) if there else None
+        return done or await run_counted(run.commands, scratch, subject.command, again=again)
 
 
 async def run_plainly(
@@ -279,7 +293,14 @@ def moved(suite: Suite, folder: Path) -> Suite:
 
 
 async def _run(
-    commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
+    commands: Commands,
+    scratch: ScratchWorktree,
+    suite: Suite,
+    prepared: Prepared,
+    reports: Path,
+    *,
+    like: str = "",
+    again: bool = True,
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
     checks = is_check(suite)
@@ -289,7 +310,9 @@ async def _run(
         scratch.folder,
         environment=environment,
         told_as=suite.command,
-        writable=[reports],
+        like=like,
+        reports=reports,
+        again=again,
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

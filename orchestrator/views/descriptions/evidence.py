@@ -37,6 +37,12 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             return _verified(event)
         case e.ProofsTaken():
             return _proofs(event)
+        case e.TurnAwaited():
+            text = f"`{event.command}` waits for its turn behind {_codes(event.behind)}"
+            return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
+        case e.TurnTaken():
+            text = f"`{event.command}` {'waits no longer' if event.given_up else 'begins'}"
+            return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
         case _:
             assert_never(event)
 
