@@ -8,17 +8,17 @@ supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from agents.process.usage import processes_below
-
 NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
 _MOST_COUNTS = 50
+TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
 
 _living: dict[Path, list[Path]] = {}
 
@@ -106,6 +106,27 @@ def _root_in(named: Path) -> int:
     except (OSError, ValueError):
         return 0
     return int(text) if text.isdecimal() else 0
+
+
+def processes_below(root: int, *, itself: bool = False) -> dict[int, float]:
+    """Return the processes below one, and `itself`, each with its processor time in seconds.
+
+    That includes its children that have ended. Empty where there is no /proc.
+    """
+    children: dict[int, list[int]] = {}
+    used: dict[int, float] = {}
+    for name in os.listdir("/proc") if sys.platform == "linux" else ():  # noqa: PTH208  each exchange asks
+        if name.isdecimal():
+            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
+                children.setdefault(int(fields[1]), []).append(int(name))
+                used[int(name)] = sum(map(int, fields[11:15])) / TICKS
+    found, waiting = [root] if itself else [], [root]
+    while waiting:
+        new = children.get(waiting.pop(), [])
+        found += new
+        waiting += new
+    return {one: used[one] for one in found if one in used}
 
 
 def _own_group(root: int, below: Iterable[int]) -> Path | None:

@@ -15,7 +15,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import to_thread
@@ -79,37 +79,29 @@ async def run_command(
     result, not an exception. With `sandbox` it runs in there, and if the sandbox cannot be made, the command
     could not be started.
     """
-    begun = time.monotonic()
+    begun, held, used, timed_out, exit_code = time.monotonic(), _Held(), None, False, None
     tail = _Tail(output_limit, (sandbox.ceilings.output_mb or 0) * _MB if sandbox else 0)
-    held, used = _Held(), None
     with _pipe() as (report, report_end):
-        inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
-        argv = contained(inside, containment, report=str(report_end), limits=limits)
         stdin = subprocess.PIPE if given else subprocess.DEVNULL
-        merged = subprocess.STDOUT
         try:
-            with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
-                process = await anyio.open_process(
-                    argv, stdin=stdin, stderr=merged, cwd=cwd, env=env, pass_fds=(report_end,)
-                )
+            process = await _start(command, sandbox, containment, report_end, stdin=stdin, cwd=cwd, env=env)
         except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
-            exit_code, error = None, str(problem)
+            error = str(problem)
         else:
             meter = Meter(process.pid, lambda: tail.bytes)
             async with _ended(process), _collected(process.stdout, tail):
                 with anyio.move_on_after(deadline_s) as deadline:
-                    async with _held_to(limit, meter, held), _held_to_totals(sandbox, tail) as totals:
+                    async with _held_to(held, limit, meter, sandbox, tail):
                         await _feed(process.stdin, given)
                         await process.wait()
-                held.timed_out |= deadline.cancelled_caught
+                timed_out = deadline.cancelled_caught or bool(held.beyond)
                 await _end(process)
-            told, cpu_s = _read_report(report)
-            used = meter.at_the_end(cpu_s)
-            exit_code, error = process.returncode, totals.exceeded or told
-            error = error or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
+            why, cpu_s = _read_report(report)
+            exit_code, used = process.returncode, meter.at_the_end(cpu_s)
+            error = held.exceeded or why or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
     return CommandResult(
-        exit_code=None if held.timed_out or error else _shell_code(exit_code),
-        timed_out=held.timed_out,
+        exit_code=None if timed_out or error else _shell_code(exit_code),
+        timed_out=timed_out,
         started=not error,
         output=tail.text(),
         duration_s=time.monotonic() - begun,
@@ -117,29 +109,6 @@ async def run_command(
         used=used,
         beyond=held.beyond,
     )
-
-
-@dataclass(slots=True)
-class _Held:
-    timed_out: bool = False
-    beyond: str = ""
-
-
-@contextlib.asynccontextmanager
-async def _held_to(limit: Callable[[Usage], str], meter: Meter, held: _Held) -> AsyncIterator[None]:
-    """End the block when the command has used more than its limit, and note that in `held`."""
-
-    async def look() -> None:
-        while not held.beyond:
-            await anyio.sleep(LOOK_S)
-            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True))
-        held.timed_out = True
-        group.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(look)
-        yield
-        group.cancel_scope.cancel()
 
 
 class _Tail:
@@ -165,7 +134,6 @@ class _Tail:
 
     @property
     def bytes(self) -> int:
-        """How many were added."""
         return self._left_out + len(self._kept)
 
     def text(self) -> str:
@@ -181,33 +149,54 @@ class _Tail:
             self._left_out += count
 
 
+async def _start(
+    command: Sequence[str],
+    sandbox: SandboxPlan | None,
+    containment: Containment,
+    report: int,
+    **options: Any,  # noqa: ANN401  anyio's own
+) -> Process:
+    inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
+    argv = contained(inside, containment, report=str(report), limits=limits)
+    with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
+        process = await anyio.open_process(argv, stderr=subprocess.STDOUT, pass_fds=(report,), **options)
+    return process  # noqa: RET504  a scope may swallow, mypy says
+
+
 @dataclass(slots=True)
-class _Totals:
-    exceeded: str = ""
+class _Held:
+    beyond: str = ""  # its limit
+    exceeded: str = ""  # a total of its sandbox
 
 
 @contextlib.asynccontextmanager
-async def _held_to_totals(sandbox: SandboxPlan | None, tail: _Tail) -> AsyncIterator[_Totals]:
-    """End the block when the command exceeds a total of its sandbox, and yield where it says which."""
-    totals = _Totals()
-    if sandbox is None:
-        yield totals
-        return
+async def _held_to(
+    held: _Held, limit: Callable[[Usage], str], meter: Meter, sandbox: SandboxPlan | None, tail: _Tail
+) -> AsyncIterator[None]:
+    """End the block when the command exceeds its limit or a total of its sandbox. `held` gets which."""
 
-    async def watch(wait: Callable[[], Awaitable[str]]) -> None:
-        totals.exceeded = f"it was ended, because {await wait()}"
+    async def look() -> None:
+        while not held.beyond:
+            await anyio.sleep(LOOK_S)
+            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True))
         group.cancel_scope.cancel()
 
-    async def printed() -> str:
+    async def watch(wait: Callable[[], Awaitable[str]]) -> None:
+        held.exceeded = f"it was ended, because {await wait()}"
+        group.cancel_scope.cancel()
+
+    async def printed(sandbox: SandboxPlan) -> str:
         await tail.nearly_full.wait()
         sandbox.warn(f"sandbox.limits.output_mb ({sandbox.ceilings.output_mb}) is near: {NEAR:.0%} is used")
         await tail.full.wait()
         return f"it printed more than {sandbox.ceilings.output_mb} MiB (sandbox.limits.output_mb)"
 
     async with anyio.create_task_group() as group:
-        group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
-        group.start_soon(watch, printed)
-        yield totals
+        group.start_soon(look)
+        if sandbox:
+            group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
+            group.start_soon(watch, partial(printed, sandbox))
+        yield
         group.cancel_scope.cancel()
 
 
@@ -272,11 +261,8 @@ def _pipe() -> Iterator[tuple[int, int]]:
 
 
 def _read_report(report: int) -> tuple[str, float | None]:
-    """Return why the supervisor did not start the command, or "", and the processor time that it told.
-
-    It writes both before it exits.
-    """
-    os.set_blocking(report, False)
+    """Return why the supervisor did not start the command, or "", and the processor time that it tells."""
+    os.set_blocking(report, False)  # it writes before it exits
     try:
         text = os.read(report, 4096).decode(errors="replace")
     except BlockingIOError:

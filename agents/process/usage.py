@@ -1,19 +1,21 @@
 """What the process tree of a command uses: processor time, silence, and whether the machine had more to give.
 
 Processor time does not depend on what else the machine does, so a limit on it holds on a loaded machine too.
-It is read for the whole tree below the supervisor in /proc, while the command runs, and the supervisor tells
-it at the end. A control group would count the same, but is not to be had everywhere.
+It is read for the whole tree below the supervisor, which tells it at the end. A control group would count the
+same, but is not to be had everywhere.
 """
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.process.frozen import TICKS, processes_below
+
 LOOK_S = 0.5  # between two looks at a command
-_TICKS = os.sysconf("SC_CLK_TCK")
 _QUIET = 0.02  # of a processor: who uses less is waiting for something, and only looks whether it came
 _SPARE = 0.1  # of all processors: with less idle than this, somebody may have had to wait for one
 
@@ -55,77 +57,41 @@ class Meter:
     def look(self) -> Usage:
         """Return what the command has used so far. To be called every `LOOK_S`."""
         now, printed = time.monotonic(), self._printed()
-        read = sum(processes_below(self._root, itself=True).values())
-        cpu, passed = max(self._cpu, read), now - self._looked
-        if printed > self._bytes or cpu - self._cpu >= _QUIET * passed:
-            self._silent = 0.0
-        else:
-            self._silent += min(passed, 2 * LOOK_S)  # sq itself may have been stopped meanwhile
+        passed, self._looked = now - self._looked, now
+        cpu = max(self._cpu, sum(processes_below(self._root, itself=True).values()))
+        is_active = printed > self._bytes or cpu - self._cpu >= _QUIET * passed
+        # sq itself may have been stopped meanwhile, which is no silence
+        self._silent = 0.0 if is_active else self._silent + min(passed, 2 * LOOK_S)
         self._silence = max(self._silence, self._silent)
-        self._looked, self._cpu, self._bytes = now, cpu, printed
-        return self._usage(self._cpu or None)
+        self._cpu, self._bytes = cpu, printed
+        return self.at_the_end(None)
 
     def at_the_end(self, told_s: float | None) -> Usage:
-        """Return what an ended command used. `told_s`: its processor time as the supervisor has told it."""
-        return self._usage(max(self._cpu, told_s) if told_s is not None else self._cpu or None)
-
-    def _usage(self, cpu: float | None) -> Usage:
+        """Return what an ended command used. `told_s`: its processor time as the supervisor tells it."""
         seconds, idle = time.monotonic() - self._begun, _idle_s()
         spare = _SPARE * processors() * seconds
         return Usage(
             seconds=seconds,
-            cpu_s=cpu,
+            cpu_s=self._cpu or None if told_s is None else max(self._cpu, told_s),
             silent_s=self._silent,
             silence_s=self._silence,
             is_crowded=self._idle is not None and idle is not None and idle - self._idle < spare,
         )
 
 
-def processes_below(root: int, *, itself: bool = False) -> dict[int, float]:
-    """Return the processes below one, and `itself`, each with its processor time in seconds.
-
-    That includes its children that have ended. Empty where there is no /proc.
-    """
-    children: dict[int, list[int]] = {}
-    used: dict[int, float] = {}
-    for name in os.listdir("/proc") if Path("/proc").is_dir() else ():  # noqa: PTH208  each exchange asks
-        if name.isdecimal():
-            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
-                children.setdefault(int(fields[1]), []).append(int(name))
-                used[int(name)] = sum(map(int, fields[11:15])) / _TICKS
-    found, waiting = [root] if itself else [], [root]
-    while waiting:
-        new = children.get(waiting.pop(), [])
-        found += new
-        waiting += new
-    return {one: used[one] for one in found if one in used}
-
-
 def processors() -> float:
     """Return how many processors this process may use: those of its mask, or fewer by its control group."""
-    most = len(_own()) or os.cpu_count() or 1
-    for file, period in (("cpu.max", ""), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        with suppress(OSError, ValueError):
-            root = Path("/sys/fs/cgroup")
-            words = (root / file).read_text("ascii").split() + (
-                (root / period).read_text("ascii").split() if period else []
-            )
-            if float(words[0]) > 0:  # -1 or "max": no limit
-                return min(most, float(words[0]) / float(words[1]))
-    return float(most)
-
-
-def _own() -> set[int]:
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    most = float(len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
+    with suppress(OSError, ValueError):  # "max": no limit
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
+        return min(most, int(quota) / int(period))
+    return most
 
 
 def _idle_s() -> float | None:
     """Return how long the processors of this process had nothing to do, together. None: unknown."""
-    try:
-        lines = Path("/proc/stat").read_text("ascii").splitlines()
-    except OSError:
+    if sys.platform != "linux":
         return None
-    own = {f"cpu{number}" for number in _own()}
-    words = (line.split() for line in lines if line.startswith("cpu"))
-    return sum(int(one[4]) + int(one[5]) for one in words if one[0] in own) / _TICKS
+    words = map(str.split, Path("/proc/stat").read_text("ascii").splitlines())
+    own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
+    return sum(int(one[4]) + int(one[5]) for one in words if one[0] in own) / TICKS

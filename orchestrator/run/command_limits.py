@@ -1,4 +1,8 @@
-"""How much a command of the project may use before it is ended, by what it used at the base."""
+"""How much a command of the project may use before it is ended, by what it used at the base.
+
+A limit of wall time would be met sooner on a loaded machine, so processor time counts where it can be had.
+The time on the wall is the last resort, for commands that wait or of which nothing is known.
+"""
 
 from dataclasses import dataclass, field
 
@@ -9,8 +13,7 @@ from state.settings.records import Limits
 TIMES_CPU = 5  # more tests, and a loaded machine, on which the same work takes up to twice the processor time
 TIMES_WALL = 10
 _TIMES_SILENCE = 2
-_TIMES_CROWDED = 5  # of `limits.verify_s`, for a command that is busy and had to wait for a processor
-
+_TIMES_CROWDED = 5  # for a command that is busy and had to wait for a processor
 _BRIEF_S = 1.0  # of processor time: such a command disturbs nobody, and would only wait
 
 
@@ -23,52 +26,36 @@ class CommandLimits:
     processors: float = field(default_factory=processors)
 
     def exceeded(self, used: Usage) -> str:
-        """Return which limit a command is beyond, with its figures and its setting, "" for none.
+        """Return which limit a command is beyond, with its figures and its setting, "" for none."""
+        base, rules = self.base, []
+        if base is None:
+            return self._without_base(used)
+        if used.cpu_s is not None and base.use.cpu_s is not None:
+            quiet = base.use.silence_s or 0.0
+            rules = [
+                ("used processors for", used.cpu_s, TIMES_CPU, base.use.cpu_s, "verify_s"),
+                ("neither printed nor computed for", used.silent_s, _TIMES_SILENCE, quiet, "silence_s"),
+            ]
+        for told, seconds, times, at_base, least in (
+            *rules,
+            ("did not end within", used.seconds, TIMES_WALL, base.seconds, "verify_s"),
+        ):
+            most = max(times * at_base, getattr(self.limits, least))
+            if seconds >= most:
+                why = f"{times} times the {at_base:.1f} s at the base, at least `limits.{least}`"
+                return f"{told} {seconds:.1f} s (its limit is {most:.1f} s: {why})"
+        return ""
 
-        A limit of wall time would be met sooner on a loaded machine, so processor time counts where it can be
-        had. A time of the wall is only the last resort, for commands that wait or of which nothing is known.
-        """
-        return self._by_base(used, self.base) if self.base else self._unknown(used)
-
-    def _unknown(self, used: Usage) -> str:
-        least = self.limits.verify_s
+    def _without_base(self, used: Usage) -> str:
         had = used.cpu_s if used.is_crowded and not used.silent_s else None
-        waits = had is not None and had < least * self.processors  # less than it could have had alone
-        if used.seconds < (_TIMES_CROWDED * least if waits else least):
-            return ""
-        if not waits:
-            return f"did not end within {least:g} s (`limits.verify_s`)"
-        return (
-            f"did not end within {used.seconds:.0f} s on a busy machine, where it had {used.cpu_s:.0f} s of "
-            "processor time (`limits.verify_s`)"
-        )
-
-    def _by_base(self, used: Usage, base: CommandRun) -> str:
-        least = self.limits.verify_s
-        if used.cpu_s is not None and base.cpu_s is not None:
-            most = max(TIMES_CPU * base.cpu_s, least)
-            if used.cpu_s >= most:
-                return (
-                    f"used {used.cpu_s:.1f} s of processor time (limit {most:.1f} s: {TIMES_CPU} times the "
-                    f"{base.cpu_s:.1f} s at the base, at least `limits.verify_s`)"
-                )
-            quiet = base.silence_s or 0.0
-            most = max(_TIMES_SILENCE * quiet, self.limits.silence_s)
-            if used.silent_s >= most:
-                return (
-                    f"printed nothing and used no processor for {used.silent_s:.1f} s (limit {most:.1f} s: "
-                    f"{_TIMES_SILENCE} times the longest such {quiet:.1f} s at the base, at least "
-                    "`limits.silence_s`)"
-                )
-        most = max(TIMES_WALL * base.seconds, least)
-        if used.seconds < most:
-            return ""
-        times = f"{TIMES_WALL} times the {base.seconds:.1f} s at the base"
-        return f"did not end within {most:.1f} s ({times}, at least `limits.verify_s`)"
+        waits = had is not None and had < self.limits.verify_s * self.processors  # which it had alone
+        most = self.limits.verify_s * (_TIMES_CROWDED if waits else 1)
+        where = " on a busy machine" if waits else ""
+        return f"did not end within {most:g} s{where} (`limits.verify_s`)" if used.seconds >= most else ""
 
 
 def share_of(base: CommandRun | None, processors: float) -> float:
     """Return how many processors a command counts when turns are given: 0 for one that is over at once."""
-    if base is None or base.processors is None:
+    if base is None or base.use.processors is None:
         return processors
-    return 0.0 if (base.cpu_s or 0.0) < _BRIEF_S else min(base.processors, processors)
+    return 0.0 if (base.use.cpu_s or 0.0) < _BRIEF_S else min(base.use.processors, processors)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -22,10 +22,10 @@ from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.command_limits import CommandLimits, share_of
 from orchestrator.run.ports import Ran, Reach
 from orchestrator.run.record import Record
-from orchestrator.run.turns import ALONE, Turn, Turns, current_task, distance
+from orchestrator.run.turns import ALONE, OF_TASK, Turn, Turns, distance
 from state.journal.events import TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
-from state.records.commands import BaselineStanding, CommandRun, HostUse
+from state.records.commands import BaselineStanding, CommandRun, CommandUse, HostUse
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 
@@ -33,6 +33,7 @@ OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stor
 _OUTPUT_READ = 8_000_000  # bytes that are read for counting
 # A shell's exit codes for a command that is missing or not executable.
 _NOT_STARTED = {126, 127}
+_OF_SQ = {"PYTHONDONTWRITEBYTECODE": "1"}
 # What a command did at the base tells what it may use afterwards, if it ran there.
 _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 
@@ -51,7 +52,7 @@ class ProjectCommands:
     containment: Containment
     boundary: SandboxPolicy
     recorder: Record | None = None
-    turns: Turns = field(default_factory=Turns)
+    turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
     _waits: int = 0
 
@@ -82,26 +83,23 @@ class ProjectCommands:
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
-        again: bool = True,
     ) -> Ran:
         """As `Commands`."""
-        of_sq = {} if plainly else {"PYTHONDONTWRITEBYTECODE": "1"}
-        variables = {**without_secrets(self.environ), **of_sq, **(environment or {})}
-        needed = readable if plainly else (*REPORTERS, *readable)
-        sandbox = partial(
+        variables = {**without_secrets(self.environ), **({} if plainly else _OF_SQ), **(environment or {})}
+        needs = partial(
             self._sandbox,
             folder,
             variables,
-            readable=needed,
-            writable=(*writable, *([reports] if reports else ())),
+            readable=readable if plainly else (*REPORTERS, *readable),
+            writable=[*writable, *filter(None, [reports])],
             reach=reach,
             lived_in=plainly,
         )
         name = told_as or command
         base = self._at_the_base(like or name)
 
-        async def once(share: float) -> tuple[Ran, bool]:
-            async with self._turn(name, share) as turn, sandbox() as plan:
+        async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
+            async with self._turn(name, share) as turn, needs() as sandbox:
                 result = await run_command(
                     ["sh", "-c", command],
                     cwd=folder,
@@ -109,25 +107,19 @@ class ProjectCommands:
                     limit=CommandLimits(limits=self.settings.limits, base=base).exceeded,
                     containment=self.containment,
                     output_limit=_OUTPUT_READ,
-                    sandbox=plan,
+                    sandbox=sandbox,
                 )
             self.seconds += result.duration_s
-            return Ran(
-                run=self._done(name, result, reach), output=result.output, exit_code=result.exit_code
-            ), turn.beside
+            return result, turn.beside
 
-        ran, was_beside = await once(share_of(base, processors()))
-        if not (ran.run.timed_out and again and (base or was_beside)):
-            return ran
+        first, was_beside = await attempt(share_of(base, self.turns.processors))
+        hangs = bool(base and first.used and first.used.silent_s)
+        if not (first.timed_out and (was_beside or hangs)):
+            return self._ran(name, first, reach)
         if reports:
             await remove_scratch_folder(reports)
             reports.mkdir(mode=0o700)
-        first = ran.run.problem
-        ran, _ = await once(ALONE)
-        run = replace(ran.run, timed_out_before=first)
-        if run.timed_out:
-            run = replace(run, problem=f"{run.problem}. It was tried twice, the second time alone")
-        return replace(ran, run=run)
+        return self._ran(name, (await attempt(ALONE))[0], reach, before=first.beyond)
 
     def _at_the_base(self, command: str) -> CommandRun | None:
         """Return what a command did at the base, None if that says nothing of what it may use."""
@@ -137,34 +129,32 @@ class ProjectCommands:
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
         """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
-        recorder, task_id = self.recorder, current_task()
-        rank = partial(distance, recorder.view, task_id) if recorder else int
-        turn = Turn(share=share, rank=rank, command=command)
+        recorder, about = self.recorder, {"task_id": OF_TASK.get(), "command": command}
+        rank = partial(distance, recorder.view, about["task_id"]) if recorder else int
+        turn = Turn(command=command, share=share, rank=rank)
         self.turns.ask(turn)
         try:
-            if not turn.came.is_set():
-                await self._wait(turn, task_id)
+            if recorder and not turn.came.is_set():
+                self._waits += 1
+                number, behind = self._waits, tuple(one.command for one in self.turns.running)
+                recorder.record(TurnAwaited(turn=number, behind=behind, **about))
+                try:
+                    await turn.came.wait()
+                finally:
+                    recorder.record(TurnTaken(turn=number, given_up=not turn.came.is_set(), **about))
+            await turn.came.wait()
             yield turn
         finally:
             self.turns.leave(turn)
 
-    async def _wait(self, turn: Turn, task_id: str) -> None:
-        self._waits += 1
-        number, behind = self._waits, tuple(one.command for one in self.turns.running)
-        record = self.recorder.record if self.recorder else lambda *_: None
-        record(TurnAwaited(turn=number, task_id=task_id, command=turn.command, behind=behind))
-        try:
-            await turn.came.wait()
-        finally:
-            given_up = not turn.came.is_set()
-            record(TurnTaken(turn=number, task_id=task_id, command=turn.command, given_up=given_up))
-
-    def _done(self, command: str, result: CommandResult, reach: Reach) -> CommandRun:
+    def _ran(self, command: str, result: CommandResult, reach: Reach, *, before: str = "") -> Ran:
         exit_code, problem, used = result.exit_code, result.beyond or result.error, result.used
+        if before and result.timed_out:
+            problem = f"{problem}. It was tried twice, the second time alone"
         if exit_code in _NOT_STARTED:
             exit_code = None
             problem = f"could not start: {result.output.strip()[-300:] or 'command not found'}"
-        return CommandRun(
+        run = CommandRun(
             command=command,
             exit_code=exit_code,
             seconds=result.duration_s,
@@ -172,10 +162,13 @@ class ProjectCommands:
             problem=problem,
             timed_out=result.timed_out,
             walled="" if result.exit_code == 0 else self._signs(result.output, reach),
-            cpu_s=used.cpu_s if used else None,
-            silence_s=used.silence_s if used and used.cpu_s is not None else None,
-            processors=used.processors if used else None,
+            use=CommandUse(
+                cpu_s=used.cpu_s, silence_s=used.silence_s, processors=used.processors, before=before
+            )
+            if used
+            else CommandUse(),
         )
+        return Ran(run=run, output=result.output, exit_code=result.exit_code)
 
     async def contained(
         self,

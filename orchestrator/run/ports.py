@@ -235,12 +235,11 @@ class Commands(Protocol):
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
-        again: bool = True,
     ) -> Ran:
         """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
 
-        At a limit it is tried once more, with no other command of this run beside it, unless it was alone
-        already and has no result at the base.
+        At its limit it is tried once more, with no other command of this run beside it, if others ran beside
+        it or if it hangs and did not at the base.
 
         Args:
             command: a line for the shell.
@@ -253,7 +252,6 @@ class Commands(Protocol):
             writable: further folders that the command writes.
             reach: the network and the credentials that it has in a sandbox.
             plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
-            again: whether a limit is no answer. It is one about code that sq has broken.
         """
         ...
 

@@ -7,43 +7,40 @@ ever.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import anyio
 
-from agents.process.usage import processors
 from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 
 ALONE = math.inf  # processors of a command that nothing runs beside
 _ROUNDING = 1.1  # a single thread and its starter measure a little more than one processor
-_NEAREST = (Stage.APPROVED, Stage.ACCEPTED, Stage.COMMITTED)
-_of_task: ContextVar[str] = ContextVar("of_task", default="")
+OF_TASK: ContextVar[str] = ContextVar("OF_TASK", default="")  # whose commands begin here
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Turn:
-    """One command. `share`: its processors, 0 for one that does not count. `rank`: the least comes first.
+    """One command. `share`: its processors, 0 for one that does not count. Of `rank` the least comes first.
 
     `came` is set when it may run. `beside`: another one ran meanwhile.
     """
 
+    command: str
     share: float
-    rank: Callable[[], int] = int
-    command: str = ""
+    rank: Callable[[], int]
     came: anyio.Event = field(default_factory=anyio.Event)
     beside: bool = False
 
 
 class Turns:
-    """Who runs and who waits. `most`: the processors that those who run may want together."""
+    """Who runs and who waits, on a machine with so many processors."""
 
-    def __init__(self, most: float | None = None) -> None:
+    def __init__(self, processors: float) -> None:
         """Begin with nobody."""
-        self._most = (processors() if most is None else most) * _ROUNDING
+        self.processors = processors
         self.running: list[Turn] = []
         self._waiting: list[Turn] = []
 
@@ -60,9 +57,7 @@ class Turns:
     def _admit(self) -> None:
         is_held = False
         for turn in sorted(self._waiting, key=lambda one: one.rank()):
-            if is_held and turn.share:
-                continue
-            if not self._fits(turn):
+            if (is_held and turn.share) or not self._fits(turn):
                 is_held = True
                 continue
             self._waiting.remove(turn)
@@ -72,29 +67,15 @@ class Turns:
             turn.came.set()
 
     def _fits(self, turn: Turn) -> bool:
-        return not self.running or turn.share + sum(one.share for one in self.running) <= self._most
-
-
-@contextmanager
-def commands_of(task_id: str) -> Iterator[None]:
-    """Commands that begin in this block are for this task."""
-    before = _of_task.set(task_id)
-    try:
-        yield
-    finally:
-        _of_task.reset(before)
-
-
-def current_task() -> str:
-    """Return the task whose commands begin here, "" for those of the run itself."""
-    return _of_task.get()
+        wanted = turn.share + sum(one.share for one in self.running)
+        return not self.running or wanted <= self.processors * _ROUNDING
 
 
 def distance(view: RunView, task_id: str) -> int:
-    """Return how far the work is from being merged: 0 is the whole or a merge, 3 a set-up before the work."""
+    """Return how far work is from being merged: 0 is a merge or the whole, 3 a set-up before the work."""
     task = view.tasks.get(task_id)
-    if task is None:
+    if task is None or task.stage is Stage.APPROVED:
         return 0
-    if task.stage in _NEAREST:
-        return 0 if task.stage is Stage.APPROVED else 1
+    if task.stage in {Stage.ACCEPTED, Stage.COMMITTED}:
+        return 1
     return 2 if task.open.calls else 3

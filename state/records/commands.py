@@ -66,6 +66,21 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandUse:
+    """What a command used. None: unknown.
+
+    `cpu_s` is the processor time of its process tree, `silence_s` the longest time in which it neither
+    printed nor used a processor, `processors` how many it used, or could have used on a busy machine.
+    `before`: the limit at which it was ended before this try, which it made alone.
+    """
+
+    cpu_s: float | None = None
+    silence_s: float | None = None
+    processors: float | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
     """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
 
@@ -76,11 +91,6 @@ class CommandRun:
     failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
     failed, and the setting that opens it. `rewritten` are files of tests that it changed in its plain run.
     `complaints` are those of a check that runs no tests. It is None for all other commands.
-
-    `cpu_s` is the processor time of its process tree, `silence_s` the longest time in which it neither
-    printed nor used a processor, `processors` how many it used, or could have used on a busy machine. None:
-    unknown.
-    `timed_out_before`: at which limit it was ended beside others, before this try alone.
     """
 
     command: str
@@ -97,10 +107,7 @@ class CommandRun:
     walled: str = ""
     rewritten: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] | None = None
-    cpu_s: float | None = None
-    silence_s: float | None = None
-    processors: float | None = None
-    timed_out_before: str = ""
+    use: CommandUse = CommandUse()
 
     @property
     def passed(self) -> bool:

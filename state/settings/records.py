@@ -187,16 +187,13 @@ class Limits:
     verify_s: Annotated[
         float,
         SetBy(
-            "seconds for a command without a result at the base, and the least that any other one may use: "
-            "five times its processor time there, ten times its time"
+            "seconds for a command without a result at the base. Others have five times their processor time "
+            "there and ten times their time, and at least this"
         ),
     ] = 600.0
     silence_s: Annotated[
         float,
-        SetBy(
-            "seconds without output and processor time after which a command is ended that has a result at "
-            "the base, or twice its longest silence there if that is more"
-        ),
+        SetBy("seconds without output and processor time that end a command, or twice those at the base"),
     ] = 60.0
     verify_total_s: Annotated[
         float, SetBy("seconds of all commands of the project after which sq asks no more of its tests")

@@ -343,7 +343,7 @@ async def red_before_green(run: Run, subject: ResultComparison) -> Red:
     separate = [path for path in with_data if path not in inline]
     mixed = await pieced_together(run.repository, subject.base, of=subject.tree, paths=separate)
     mixed = await with_tests_of(run.repository, mixed, of=subject.tree, paths=inline)
-    done = await run_on(run, subject, mixed, [] if inline else files, again=False)
+    done = await run_on(run, subject, mixed, [] if inline else files)
     before = subject.before.count.tests if subject.before else {}
     failed = names_of(done.count, TestState.FAILED)
     if any(before.get(name) is not TestState.FAILED for name in failed):

@@ -176,17 +176,12 @@ def _version(name: str, path: str) -> str:
     return f"{real} {facts.st_size} {facts.st_mtime_ns}"
 
 
-async def run_counted(
-    commands: Commands, scratch: ScratchWorktree, command: str, *, again: bool = True
-) -> CommandRun:
-    """Run a command as the user would, but reporting its tests as far as that does not change its result.
-
-    `again`: as `Commands.whole`.
-    """
+async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
+    """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, scratch.folder)
     async with scratch_folder() as reports:
         prepared = prepare(suite, reports, commands.environ)
-        return await _run(commands, scratch, suite, prepared, reports, again=again)
+        return await _run(commands, scratch, suite, prepared, reports)
 
 
 async def run_only(
@@ -195,10 +190,8 @@ async def run_only(
     suites: Sequence[Suite],
     files: Sequence[str],
     names: Sequence[str] = (),
-    *,
-    again: bool = True,
 ) -> CommandRun | None:
-    """Run only these test files, by the first of the suites that can. `again`: as `Commands.whole`.
+    """Run only these test files, by the first of the suites that can.
 
     Returns:
         The result, or None if none of the suites accepts files.
@@ -207,25 +200,18 @@ async def run_only(
         for suite in suites:
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
-                return await _run(
-                    commands, scratch, suite, prepared, reports, like=suite.command, again=again
-                )
+                return await _run(commands, scratch, suite, prepared, reports, suite.command)
     return None
 
 
-async def run_on(
-    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, again: bool = True
-) -> CommandRun:
-    """Run the test files on a tree, or all tests if none are named or the runner takes no files.
-
-    `again`: as `Commands.whole`.
-    """
+async def run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
+    """Run the test files on a tree, or all tests if none are named or the runner takes no files."""
     async with run.evidence.scratch_worktree(run, tree) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]
-        done = await run_only(run.commands, scratch, suites, there, again=again) if there else None
-        return done or await run_counted(run.commands, scratch, subject.command, again=again)
+        done = await run_only(run.commands, scratch, suites, there) if there else None
+        return done or await run_counted(run.commands, scratch, subject.command)
 
 
 async def run_plainly(
@@ -298,9 +284,7 @@ async def _run(
     suite: Suite,
     prepared: Prepared,
     reports: Path,
-    *,
     like: str = "",
-    again: bool = True,
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
     checks = is_check(suite)
@@ -312,7 +296,6 @@ async def _run(
         told_as=suite.command,
         like=like,
         reports=reports,
-        again=again,
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

@@ -142,7 +142,7 @@ async def _run_without(
     if not contents:
         return None, list(sources.values())
     tree = await with_contents(run.repository, work.tree, contents)
-    return await run_on(run, subject, tree, files, again=False), list(sources.values())
+    return await run_on(run, subject, tree, files), list(sources.values())
 
 
 def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:

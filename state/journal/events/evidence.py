@@ -129,7 +129,7 @@ class ProofsTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnAwaited:
-    """A command waits until the machine has room for it beside the commands of this run that are running.
+    """A command waits until the machine has room for it beside those of this run that are running.
 
     `turn` numbers the waits of a process. `task_id` is empty for a command of the run itself.
     """
@@ -168,10 +168,7 @@ WAITS = "wait for a turn"
 
 @dataclass(frozen=True, slots=True)
 class CommandsView:
-    """Commands of the project that sq has begun to run, or that wait.
-
-    `purpose` is baseline, verification, set-up or `WAITS`, each with `at` since when.
-    """
+    """Commands of the project that run or wait. `purpose` is baseline, verification, set-up or `WAITS`."""
 
     purpose: str
     task_id: str

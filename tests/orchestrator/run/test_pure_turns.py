@@ -5,7 +5,7 @@ import pytest
 from agents.process.usage import Usage
 from orchestrator.run.command_limits import CommandLimits, share_of
 from orchestrator.run.turns import ALONE, Turn, Turns
-from state.records.commands import CommandRun
+from state.records.commands import CommandRun, CommandUse
 from state.settings.records import Limits
 
 PROCESSORS = 2.0
@@ -87,9 +87,9 @@ def test_who_waits_no_longer_lets_the_next_one_pass() -> None:
     assert running(turns) == ["now", "small"]
 
 
-def at_the_base(**figures: float | None) -> CommandRun:
-    known = {"seconds": 100.0, "cpu_s": 180.0, "silence_s": 5.0, "processors": 1.8} | figures
-    return CommandRun(command="pytest", exit_code=0, output_tail="", **known)  # type: ignore[arg-type]
+def at_the_base(seconds: float = 100.0, **figures: float | None) -> CommandRun:
+    use = CommandUse(**{"cpu_s": 180.0, "silence_s": 5.0, "processors": 1.8} | figures)  # type: ignore[arg-type]
+    return CommandRun(command="pytest", exit_code=0, seconds=seconds, output_tail="", use=use)
 
 
 @pytest.mark.parametrize(
@@ -124,11 +124,15 @@ NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=None)
         (
             BASE,
             used(700, 901),
-            "used 901.0 s of processor time (limit 900.0 s: 5 times the 180.0 s",
+            "used processors for 901.0 s (its limit is 900.0 s: 5 times the 180.0 s",
         ),
-        (BASE, used(1001, 190), "did not end within 1000.0 s (10 times the 100.0 s at the base"),
+        (
+            BASE,
+            used(1001, 190),
+            "did not end within 1001.0 s (its limit is 1000.0 s: 10 times the 100.0 s at the base",
+        ),
         (BASE, used(100, 20, 59), ""),
-        (BASE, used(100, 20, 61), "for 61.0 s (limit 60.0 s: 2 times the longest such 5.0 s at the base"),
+        (BASE, used(100, 20, 61), "for 61.0 s (its limit is 60.0 s: 2 times the 5.0 s at the base"),
         (at_the_base(silence_s=50.0), used(200, 20, 99), ""),
         (at_the_base(silence_s=50.0), used(200, 20, 101), "`limits.silence_s`"),
         # a suite of a moment may become one of minutes
@@ -136,7 +140,7 @@ NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=None)
         (at_the_base(seconds=0.2, cpu_s=0.2), used(601, 599), "`limits.verify_s`"),
         # without processor time only the time on the wall counts
         (NO_PROCESSOR_TIME, used(999, None, 300), ""),
-        (NO_PROCESSOR_TIME, used(1001, None), "did not end within 1000.0 s"),
+        (NO_PROCESSOR_TIME, used(1001, None), "did not end within 1001.0 s"),
         (BASE, used(999, None, 300), ""),
         # nothing is known of it: its time, unless it had to wait for processors
         (None, used(599, 1000), ""),
@@ -145,7 +149,7 @@ NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=None)
         (None, used(601, 300, 2.0, crowded=True), "did not end within 600 s"),
         (None, used(1500, 601, crowded=True), ""),
         (None, used(1500, 1201, crowded=True), "did not end within 600 s"),
-        (None, used(3001, 300, crowded=True), "on a busy machine, where it had 300 s of processor time"),
+        (None, used(3001, 300, crowded=True), "within 3000 s on a busy machine (`limits.verify_s`)"),
         (None, used(601, None), "did not end within 600 s"),
     ],
 )

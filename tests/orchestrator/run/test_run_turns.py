@@ -86,10 +86,10 @@ def test_two_suites_that_use_all_processors_never_run_at_once_and_the_wait_is_re
     for (_, ended), (begun, _) in pairwise(runs):
         assert ended <= begun
     (check,) = done.view.baseline.checks.values()
-    assert check.run.cpu_s is not None
-    assert check.run.cpu_s >= 1.6
-    assert check.run.processors is not None
-    assert check.run.processors > processors() / 2 + 0.1
+    assert check.run.use.cpu_s is not None
+    assert check.run.use.cpu_s >= 1.6
+    assert check.run.use.processors is not None
+    assert check.run.use.processors > processors() / 2 + 0.1
     waits = done.of(e.TurnAwaited)
     assert {one.command for one in waits} <= {command}
     assert {one.turn for one in waits} == {one.turn for one in done.of(e.TurnTaken)}
@@ -123,9 +123,9 @@ def test_a_busy_machine_ends_no_command_that_a_time_on_the_wall_would_have_ended
     runs = [check.run, *(one for each in done.of(e.VerificationFinished) for one in each.runs)]
     assert all(one.passed for one in runs)
     assert max(one.seconds for one in runs) > 1.5  # and not all of that is processor time
-    assert not any(one.timed_out_before for one in runs)
-    assert max(one.cpu_s or 0.0 for one in runs) < 1.5
-    assert check.run.processors == processors()
+    assert not any(one.use.before for one in runs)
+    assert max(one.use.cpu_s or 0.0 for one in runs) < 1.5
+    assert check.run.use.processors == processors()
 
 
 def hanging(repository: Path, *, always: bool) -> str:
@@ -141,8 +141,8 @@ def test_a_command_that_hangs_once_is_tried_once_more_alone_and_that_counts(
     done = rehearse(whole_run(), verify=(command,), settings={"sandbox": "off", "limits.silence_s": "1"})
     runs = [one for each in done.of(e.VerificationFinished) for one in each.runs]
     assert all(one.passed for one in runs)
-    (again,) = (one for one in runs if one.timed_out_before)
-    assert "printed nothing and used no processor for" in again.timed_out_before
+    (again,) = (one for one in runs if one.use.before)
+    assert "neither printed nor computed for" in again.use.before
 
 
 def test_a_command_that_hangs_again_is_named_with_its_setting_and_its_figures(
@@ -153,7 +153,7 @@ def test_a_command_that_hangs_again_is_named_with_its_setting_and_its_figures(
     done = rehearse(whole_run(), verify=(command,), settings=settings, ends=Outcome.UNVERIFIED)
     (run, *_) = done.of(e.VerificationFinished)[0].runs
     assert (run.timed_out, run.exit_code) == (True, None)
-    assert "(limit 1.0 s: " in run.problem
+    assert "(its limit is 1.0 s: " in run.problem
     assert "`limits.silence_s`" in run.problem
     assert "tried twice, the second time alone" in run.problem
     assert "`limits.silence_s`" in done.output
