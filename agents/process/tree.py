@@ -24,7 +24,8 @@ from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
 from agents.process.sandbox.totals import NEAR, exceeded
 from agents.process.supervisor import USED
-from agents.process.usage import LOOK_S, Meter, Usage
+from agents.process.usage import LOOK_S, Meter
+from state.records.commands import CommandUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -53,8 +54,7 @@ class CommandResult:
     duration_s: float
     error: str
     """Why it did not start, else ""."""
-    used: Usage | None = None
-    """What it used, if it started."""
+    used: CommandUse
     beyond: str = ""
     """The limit at which it was ended, in the words of `limit`."""
 
@@ -66,7 +66,7 @@ async def run_command(
     env: Mapping[str, str],
     containment: Containment,
     deadline_s: float = math.inf,
-    limit: Callable[[Usage], str] = lambda _used: "",
+    limit: Callable[[CommandUse], str] = lambda _used: "",
     output_limit: int = 20_000,
     sandbox: SandboxPlan | None = None,
     given: bytes = b"",
@@ -79,7 +79,7 @@ async def run_command(
     result, not an exception. With `sandbox` it runs in there, and if the sandbox cannot be made, the command
     could not be started.
     """
-    begun, held, used, timed_out, exit_code = time.monotonic(), _Held(), None, False, None
+    begun, held, used, timed_out, exit_code = time.monotonic(), _Held(), CommandUse(), False, None
     tail = _Tail(output_limit, (sandbox.ceilings.output_mb or 0) * _MB if sandbox else 0)
     with _pipe() as (report, report_end):
         stdin = subprocess.PIPE if given else subprocess.DEVNULL
@@ -171,7 +171,7 @@ class _Held:
 
 @contextlib.asynccontextmanager
 async def _held_to(
-    held: _Held, limit: Callable[[Usage], str], meter: Meter, sandbox: SandboxPlan | None, tail: _Tail
+    held: _Held, limit: Callable[[CommandUse], str], meter: Meter, sandbox: SandboxPlan | None, tail: _Tail
 ) -> AsyncIterator[None]:
     """End the block when the command exceeds its limit or a total of its sandbox. `held` gets which."""
 

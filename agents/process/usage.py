@@ -10,38 +10,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from agents.process.frozen import TICKS, processes_below
+from state.records.commands import CommandUse
 
 LOOK_S = 0.5  # between two looks at a command
 _QUIET = 0.02  # of a processor: who uses less is waiting for something, and only looks whether it came
 _SPARE = 0.1  # of all processors: with less idle than this, somebody may have had to wait for one
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What a command has used so far, in seconds.
-
-    `cpu_s` is the processor time of its tree. None: it cannot be had on this system. `silent_s` is how long
-    it has neither printed nor used processor time by now, `silence_s` the longest such time. `is_crowded`:
-    the machine had no processor to spare, so the command may have waited for one.
-    """
-
-    seconds: float
-    cpu_s: float | None
-    silent_s: float = 0.0
-    silence_s: float = 0.0
-    is_crowded: bool = False
-
-    @property
-    def processors(self) -> float | None:
-        """How many processors it uses: all, if it may have had to wait for more. None: unknown."""
-        if self.cpu_s is None or not self.seconds:
-            return None
-        used = self.cpu_s / self.seconds
-        return max(used, processors()) if self.is_crowded else used
 
 
 class Meter:
@@ -54,7 +30,7 @@ class Meter:
         self._idle = _idle_s()
         self._cpu, self._bytes, self._silent, self._silence = 0.0, 0, 0.0, 0.0
 
-    def look(self) -> Usage:
+    def look(self) -> CommandUse:
         """Return what the command has used so far. To be called every `LOOK_S`."""
         now, printed = time.monotonic(), self._printed()
         passed, self._looked = now - self._looked, now
@@ -66,16 +42,19 @@ class Meter:
         self._cpu, self._bytes = cpu, printed
         return self.at_the_end(None)
 
-    def at_the_end(self, told_s: float | None) -> Usage:
+    def at_the_end(self, told_s: float | None) -> CommandUse:
         """Return what an ended command used. `told_s`: its processor time as the supervisor tells it."""
-        seconds, idle = time.monotonic() - self._begun, _idle_s()
-        spare = _SPARE * processors() * seconds
-        return Usage(
+        seconds, idle = time.monotonic() - self._begun, _idle_s() - self._idle
+        cpu = self._cpu or None if told_s is None else max(self._cpu, told_s)
+        crowded = idle < _SPARE * processors() * seconds
+        used = None if cpu is None else cpu / seconds
+        return CommandUse(
             seconds=seconds,
-            cpu_s=self._cpu or None if told_s is None else max(self._cpu, told_s),
+            cpu_s=cpu,
             silent_s=self._silent,
             silence_s=self._silence,
-            is_crowded=self._idle is not None and idle is not None and idle - self._idle < spare,
+            is_crowded=crowded,
+            processors=max(used, processors()) if used is not None and crowded else used,
         )
 
 
@@ -88,10 +67,10 @@ def processors() -> float:
     return most
 
 
-def _idle_s() -> float | None:
-    """Return how long the processors of this process had nothing to do, together. None: unknown."""
+def _idle_s() -> float:
+    """Return how long the processors of this process had nothing to do, together. Unknown: all the time."""
     if sys.platform != "linux":
-        return None
+        return time.monotonic() * processors()
     words = map(str.split, Path("/proc/stat").read_text("ascii").splitlines())
     own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
     return sum(int(one[4]) + int(one[5]) for one in words if one[0] in own) / TICKS

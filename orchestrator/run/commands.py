@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -19,13 +19,13 @@ from agents.process.sandbox.signs import signs_in
 from agents.process.tree import CommandResult, run_command
 from agents.process.usage import processors
 from orchestrator.project.runners.reports import REPORTERS
-from orchestrator.run.command_limits import CommandLimits, share_of
+from orchestrator.run.command_limits import exceeded, share_of
 from orchestrator.run.ports import Ran, Reach
 from orchestrator.run.record import Record
 from orchestrator.run.turns import ALONE, OF_TASK, Turn, Turns, distance
 from state.journal.events import TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
-from state.records.commands import BaselineStanding, CommandRun, CommandUse, HostUse
+from state.records.commands import BaselineStanding, CommandRun, HostUse
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 
@@ -104,7 +104,7 @@ class ProjectCommands:
                     ["sh", "-c", command],
                     cwd=folder,
                     env=variables,
-                    limit=CommandLimits(limits=self.settings.limits, base=base).exceeded,
+                    limit=partial(exceeded, self.settings.limits, base, self.turns.processors),
                     containment=self.containment,
                     output_limit=_OUTPUT_READ,
                     sandbox=sandbox,
@@ -113,8 +113,7 @@ class ProjectCommands:
             return result, turn.beside
 
         first, was_beside = await attempt(share_of(base, self.turns.processors))
-        hangs = bool(base and first.used and first.used.silent_s)
-        if not (first.timed_out and (was_beside or hangs)):
+        if not (first.timed_out and (was_beside or (base and first.used.silent_s))):
             return self._ran(name, first, reach)
         if reports:
             await remove_scratch_folder(reports)
@@ -148,7 +147,7 @@ class ProjectCommands:
             self.turns.leave(turn)
 
     def _ran(self, command: str, result: CommandResult, reach: Reach, *, before: str = "") -> Ran:
-        exit_code, problem, used = result.exit_code, result.beyond or result.error, result.used
+        exit_code, problem = result.exit_code, result.beyond or result.error
         if before and result.timed_out:
             problem = f"{problem}. It was tried twice, the second time alone"
         if exit_code in _NOT_STARTED:
@@ -162,11 +161,7 @@ class ProjectCommands:
             problem=problem,
             timed_out=result.timed_out,
             walled="" if result.exit_code == 0 else self._signs(result.output, reach),
-            use=CommandUse(
-                cpu_s=used.cpu_s, silence_s=used.silence_s, processors=used.processors, before=before
-            )
-            if used
-            else CommandUse(),
+            use=replace(result.used, before=before),
         )
         return Ran(run=run, output=result.output, exit_code=result.exit_code)
 

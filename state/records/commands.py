@@ -67,15 +67,19 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandUse:
-    """What a command used. None: unknown.
+    """What a command has used, in seconds. None: it cannot be known on this system.
 
-    `cpu_s` is the processor time of its process tree, `silence_s` the longest time in which it neither
-    printed nor used a processor, `processors` how many it used, or could have used on a busy machine.
+    `cpu_s` is the processor time of its process tree. `silence_s` is the longest time in which it neither
+    printed nor used a processor, `silent_s` that until now. `is_crowded`: the machine had no processor to
+    spare, so it may have waited for one. `processors` are those that it used, all if it is crowded.
     `before`: the limit at which it was ended before this try, which it made alone.
     """
 
+    seconds: float = 0.0
     cpu_s: float | None = None
-    silence_s: float | None = None
+    silent_s: float = 0.0
+    silence_s: float = 0.0
+    is_crowded: bool = False
     processors: float | None = None
     before: str = ""
 

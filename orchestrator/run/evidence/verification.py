@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import structlog
 from anyio import to_thread
 
-from agents.concurrency import aside
+from agents.concurrency import aside_or
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.steps import copied
@@ -34,14 +33,11 @@ from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
-from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.paths import scratch_folder
 from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
 from state.safe_paths import files_inside, read_inside
 
-log = structlog.get_logger(__name__)
-_COUNTING_S = 60.0
 _COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
@@ -241,7 +237,7 @@ async def run_plainly(
         async with scratch_folder(prefix="tmp") as reports:
             counted = await _counted(suite, ran, reports)
         looking = partial(_rewritten, scratch.folder, folder, tests)
-        return replace(ran.run, count=counted, rewritten=await aside(looking, "its files of tests"))
+        return replace(ran.run, count=counted, rewritten=await aside_or((), looking, "its files of tests"))
 
 
 def _rewritten(before: Path, after: Path, files: Sequence[str]) -> tuple[str, ...]:
@@ -265,11 +261,7 @@ def _size_of(folder: Path) -> int:
 async def _counted(suite: Suite, ran: Ran, reports: Path) -> TestCount:
     """Count the tests of a command outside the event loop. Its reports may be anything."""
     counting = partial(count, suite, ran.output, ran.exit_code, reports)
-    try:
-        return await aside(counting, "its output and reports", within_s=_COUNTING_S)
-    except SqError as error:
-        log.warning("tests.not_counted", command=suite.command, why=str(error))
-        return UNCOUNTED
+    return await aside_or(UNCOUNTED, counting, f"the output and reports of `{suite.command}`")
 
 
 def moved(suite: Suite, folder: Path) -> Suite:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from agents.process.usage import Usage
-from orchestrator.run.command_limits import CommandLimits, share_of
+from orchestrator.run.command_limits import exceeded, share_of
 from orchestrator.run.turns import ALONE, Turn, Turns
 from state.records.commands import CommandRun, CommandUse
 from state.settings.records import Limits
@@ -108,12 +107,12 @@ def test_a_command_counts_the_processors_of_the_base_and_all_if_it_is_unknown(
     assert share_of(base, PROCESSORS) == share
 
 
-def used(seconds: float, cpu_s: float | None, silent_s: float = 0.0, *, crowded: bool = False) -> Usage:
-    return Usage(seconds=seconds, cpu_s=cpu_s, silent_s=silent_s, is_crowded=crowded)
+def used(seconds: float, cpu_s: float | None, silent_s: float = 0.0, *, crowded: bool = False) -> CommandUse:
+    return CommandUse(seconds=seconds, cpu_s=cpu_s, silent_s=silent_s, is_crowded=crowded)
 
 
 BASE = at_the_base()
-NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=None)
+NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=0.0)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +153,8 @@ NO_PROCESSOR_TIME = at_the_base(cpu_s=None, silence_s=None)
     ],
 )
 def test_a_command_is_ended_by_what_it_did_at_the_base(
-    base: CommandRun | None, usage: Usage, words: str
+    base: CommandRun | None, usage: CommandUse, words: str
 ) -> None:
-    said = CommandLimits(limits=Limits(), base=base, processors=PROCESSORS).exceeded(usage)
+    said = exceeded(Limits(), base, PROCESSORS, usage)
     assert words in said
     assert bool(said) is bool(words)

@@ -142,7 +142,7 @@ def test_a_command_that_hangs_once_is_tried_once_more_alone_and_that_counts(
     runs = [one for each in done.of(e.VerificationFinished) for one in each.runs]
     assert all(one.passed for one in runs)
     (again,) = (one for one in runs if one.use.before)
-    assert "neither printed nor computed for" in again.use.before
+    assert "was silent and idle for" in again.use.before
 
 
 def test_a_command_that_hangs_again_is_named_with_its_setting_and_its_figures(
