@@ -112,7 +112,8 @@ def _result(done: CommandRun) -> str:
     counted = count_words(done.count)
     if done.complaints is not None:
         counted = f"{len(done.complaints)} complaint{'' if len(done.complaints) == 1 else 's'}"
-    return f"{said(done)}, {counted} ({done.seconds:.1f} s)"
+    again = " when it was tried once more alone" if done.use.before and not done.timed_out else ""
+    return f"{said(done)}{again}, {counted} ({done.seconds:.1f} s)"
 
 
 def _output(done: CommandRun) -> tuple[Quote, ...]:

@@ -1,18 +1,30 @@
 """Commands of a run share the machine: suites take turns, and a loaded machine ends none."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
+import anyio
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
+from agents.process.containment import detect_containment
+from agents.process.sandbox.choice import Choice, SandboxLevel
+from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.usage import processors
+from orchestrator.run.commands import ProjectCommands
 from state.journal import events as e
+from state.journal.events import Stored
+from state.journal.events.evidence import WAITS
+from state.journal.fold.fold import apply
+from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.commands import BaselineStanding
+from state.settings.presets import usual_settings
 
 # A suite that is busy in as many processes as there are processors, as `pytest -n auto` is.
 SUITE = """
@@ -143,6 +155,7 @@ def test_a_command_that_hangs_once_is_tried_once_more_alone_and_that_counts(
     assert all(one.passed for one in runs)
     (again,) = (one for one in runs if one.use.before)
     assert "was silent and idle for" in again.use.before
+    assert "passed when it was tried once more alone" in done.output
 
 
 def test_a_command_that_hangs_again_is_named_with_its_setting_and_its_figures(
@@ -157,3 +170,54 @@ def test_a_command_that_hangs_again_is_named_with_its_setting_and_its_figures(
     assert "`limits.silence_s`" in run.problem
     assert "tried twice, the second time alone" in run.problem
     assert "`limits.silence_s`" in done.output
+
+
+class Journal:
+    """A record in memory."""
+
+    def __init__(self) -> None:
+        self.view = RunView()
+        self.events: list[e.Event] = []
+
+    def record(self, *events: e.Event) -> None:
+        for event in events:
+            self.events.append(event)
+            apply(self.view, Stored(len(self.events), datetime.now(UTC), event))
+
+    def for_model(self, text: str) -> str:
+        return text
+
+    def read(self) -> list[Stored]:
+        return []
+
+
+async def test_a_set_up_waits_like_a_suite_and_a_wait_that_is_given_up_is_over(tmp_path: Path) -> None:
+    journal = Journal()
+    commands = ProjectCommands(
+        environ=os.environ,
+        folder=tmp_path,
+        settings=usual_settings("medium", ()),
+        containment=detect_containment(),
+        boundary=SandboxPolicy(
+            choice=Choice(level=SandboxLevel.OFF), environ=os.environ, own_processes=False
+        ),
+        recorder=journal,
+    )
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as first:
+            first.start_soon(commands.contained, "sleep 60", tmp_path)
+            while not commands.turns.running:
+                await anyio.sleep(0.01)
+            async with anyio.create_task_group() as second:
+                second.start_soon(commands.contained, "make deps", tmp_path)
+                while not journal.events:
+                    await anyio.sleep(0.01)
+                (waits,) = journal.view.evidence.commands.values()
+                assert (waits.purpose, waits.commands) == (WAITS, ("make deps",))
+                second.cancel_scope.cancel()
+            first.cancel_scope.cancel()
+    awaited, taken = journal.events
+    assert awaited == e.TurnAwaited(turn=1, task_id="", command="make deps", behind=("sleep 60",))
+    assert taken == e.TurnTaken(turn=1, task_id="", command="make deps", given_up=True)
+    assert journal.view.evidence.commands == {}
+    assert commands.turns.running == []
