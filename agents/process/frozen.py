@@ -8,6 +8,7 @@ supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from pathlib import Path
 NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
 _MOST_COUNTS = 50
+TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
 
 _living: dict[Path, list[Path]] = {}
 
@@ -68,7 +70,7 @@ class _Stopped:
 
     def __init__(self, root: int) -> None:
         self._root = root
-        self._group = _own_group(root, _below(root))
+        self._group = _own_group(root, processes_below(root))
         self._lock = threading.Lock()
         self._over = False
         self._processes: set[int] = set()
@@ -80,7 +82,7 @@ class _Stopped:
                     _write(self._group / "cgroup.freeze", "1")
             return
         for _ in range(_MOST_COUNTS):
-            now = _below(self._root)
+            now = {*processes_below(self._root)}
             with self._lock:
                 if self._over or now == self._processes:
                     return
@@ -106,20 +108,25 @@ def _root_in(named: Path) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _below(root: int) -> set[int]:
-    """Return the processes below one, without itself."""
+def processes_below(root: int, *, itself: bool = False) -> dict[int, float]:
+    """Return the processes below one, and `itself`, each with its processor time in seconds.
+
+    That includes its children that have ended. Empty where there is no /proc.
+    """
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208  each exchange asks
+    used: dict[int, float] = {}
+    for name in os.listdir("/proc") if sys.platform == "linux" else ():  # noqa: PTH208  each exchange asks
         if name.isdecimal():
             with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
                 children.setdefault(int(fields[1]), []).append(int(name))
-    found, waiting = set[int](), [root]
+                used[int(name)] = sum(map(int, fields[11:15])) / TICKS
+    found, waiting = [root] if itself else [], [root]
     while waiting:
         new = children.get(waiting.pop(), [])
-        found.update(new)
+        found += new
         waiting += new
-    return found
+    return {one: used[one] for one in found if one in used}
 
 
 def _own_group(root: int, below: Iterable[int]) -> Path | None:

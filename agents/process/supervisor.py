@@ -34,7 +34,8 @@ A signal is forwarded through bubblewrap, which passes none on: the process insi
 
 Exit codes of its own: 125 not set up or the parent is gone, 126 COMMAND cannot be run, 127 not found. The
 reason goes to REPORT_FD, which distinguishes them from the same codes of COMMAND, or else to standard
-error. With `tell-end` the last line of standard error reports the end of the tree and COMMAND's exit code.
+error. At the end the processor time of the whole tree goes there too (`USED`). With `tell-end` the last line
+of standard error reports the end of the tree and COMMAND's exit code.
 """
 
 # Importing pathlib or contextlib would cost a good part of the start.
@@ -69,6 +70,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 0x2, 0x4, 0x8, 0x4000, 0x8000
 STDERR = 2
 TELL_END = "tell-end"
 ENDED = "sq-supervisor: ended with exit code "  # read by `agents.process.containment.LastWords`
+USED = "sq-supervisor: processor seconds "  # read by `agents.process.tree`
 LINUX = sys.platform == "linux"
 SANDBOX = b"bwrap"  # as /proc names it
 RESERVED_PIDS = 301  # the kernel gives no smaller numbers to the second round of processes
@@ -153,6 +155,9 @@ def main(arguments: list[str]) -> NoReturn:
             _remove(groups)
     except (RefusedError, OSError) as error:
         _fail(report_fd, f"the command is not started: {error}", EXIT_REFUSED)
+    if report_fd is not None:
+        used = os.times()  # of all descendants that were waited for
+        os.write(report_fd, f"{USED}{used.children_user + used.children_system:.2f}\n".encode())
     if end_fd is not None:
         _tell_end(end_fd, code)
     os._exit(code)

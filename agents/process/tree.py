@@ -9,18 +9,23 @@ event loop's does: with `namespaces`, the kernel ends the tree with the thread t
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio import to_thread
 
 from agents.process.containment import Containment, contained
 from agents.process.sandbox.bubblewrap import FAILED, bubblewrapped
 from agents.process.sandbox.totals import NEAR, exceeded
+from agents.process.supervisor import USED
+from agents.process.usage import LOOK_S, Meter
+from state.records.commands import CommandUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -49,6 +54,9 @@ class CommandResult:
     duration_s: float
     error: str
     """Why it did not start, else ""."""
+    used: CommandUse
+    beyond: str = ""
+    """The limit at which it was ended, in the words of `limit`."""
 
 
 async def run_command(
@@ -56,43 +64,41 @@ async def run_command(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    deadline_s: float,
     containment: Containment,
+    deadline_s: float = math.inf,
+    limit: Callable[[CommandUse], str] = lambda _used: "",
     output_limit: int = 20_000,
     sandbox: SandboxPlan | None = None,
     given: bytes = b"",
 ) -> CommandResult:
     """Run a command to its end or its deadline, and leave nothing of its tree behind.
 
-    `output_limit` is in bytes, `given` is the input. At the deadline and on cancellation the
+    `output_limit` is in bytes, `given` is the input. `limit` is asked every `LOOK_S` seconds with what the
+    command has used, and ends it like the deadline by returning why. At the deadline and on cancellation the
     command gets SIGTERM, and two seconds later everything gets SIGKILL. A command that cannot be started is a
     result, not an exception. With `sandbox` it runs in there, and if the sandbox cannot be made, the command
     could not be started.
     """
-    begun = time.monotonic()
+    begun, held, used, timed_out, exit_code = time.monotonic(), _Held(), CommandUse(), False, None
     tail = _Tail(output_limit, (sandbox.ceilings.output_mb or 0) * _MB if sandbox else 0)
     with _pipe() as (report, report_end):
-        inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
-        argv = contained(inside, containment, report=str(report_end), limits=limits)
         stdin = subprocess.PIPE if given else subprocess.DEVNULL
-        merged = subprocess.STDOUT
         try:
-            with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
-                process = await anyio.open_process(
-                    argv, stdin=stdin, stderr=merged, cwd=cwd, env=env, pass_fds=(report_end,)
-                )
+            process = await _start(command, sandbox, containment, report_end, stdin=stdin, cwd=cwd, env=env)
         except (OSError, ValueError) as problem:  # no such folder, a NUL character in an argument
-            timed_out, exit_code, error = False, None, str(problem)
+            error = str(problem)
         else:
+            meter = Meter(process.pid, lambda: tail.bytes)
             async with _ended(process), _collected(process.stdout, tail):
-                with anyio.move_on_after(deadline_s) as limit:
-                    async with _held_to_totals(sandbox, tail) as totals:
+                with anyio.move_on_after(deadline_s) as deadline:
+                    async with _held_to(held, limit, meter, sandbox, tail):
                         await _feed(process.stdin, given)
                         await process.wait()
-                timed_out = limit.cancelled_caught
+                timed_out = deadline.cancelled_caught or bool(held.beyond)
                 await _end(process)
-            exit_code, error = process.returncode, totals.exceeded or _read_report(report)
-            error = error or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
+            why, cpu_s = _read_report(report)
+            exit_code, used = process.returncode, meter.at_the_end(cpu_s)
+            error = held.exceeded or why or (_no_sandbox(tail.text()) if sandbox and exit_code else "")
     return CommandResult(
         exit_code=None if timed_out or error else _shell_code(exit_code),
         timed_out=timed_out,
@@ -100,6 +106,8 @@ async def run_command(
         output=tail.text(),
         duration_s=time.monotonic() - begun,
         error=error,
+        used=used,
+        beyond=held.beyond,
     )
 
 
@@ -118,11 +126,15 @@ class _Tail:
 
     def add(self, data: bytes) -> None:
         self._kept += data
-        if self._most and self._left_out + len(self._kept) > NEAR * self._most:
+        if self._most and self.bytes > NEAR * self._most:
             self.nearly_full.set()
-        if self._most and self._left_out + len(self._kept) > self._most:
+        if self._most and self.bytes > self._most:
             self.full.set()
         self._drop(len(self._kept) - self._limit)
+
+    @property
+    def bytes(self) -> int:
+        return self._left_out + len(self._kept)
 
     def text(self) -> str:
         if self._left_out:  # do not begin in the middle of a character
@@ -137,33 +149,54 @@ class _Tail:
             self._left_out += count
 
 
+async def _start(
+    command: Sequence[str],
+    sandbox: SandboxPlan | None,
+    containment: Containment,
+    report: int,
+    **options: Any,  # noqa: ANN401  anyio's own
+) -> Process:
+    inside, limits = (bubblewrapped(command, sandbox), sandbox.limits) if sandbox else (command, [])
+    argv = contained(inside, containment, report=str(report), limits=limits)
+    with anyio.CancelScope(shield=True):  # a start that is cut in the middle would have no owner
+        process = await anyio.open_process(argv, stderr=subprocess.STDOUT, pass_fds=(report,), **options)
+    return process  # noqa: RET504  a scope may swallow, mypy says
+
+
 @dataclass(slots=True)
-class _Totals:
-    exceeded: str = ""
+class _Held:
+    beyond: str = ""  # its limit
+    exceeded: str = ""  # a total of its sandbox
 
 
 @contextlib.asynccontextmanager
-async def _held_to_totals(sandbox: SandboxPlan | None, tail: _Tail) -> AsyncIterator[_Totals]:
-    """End the block when the command exceeds a total of its sandbox, and yield where it says which."""
-    totals = _Totals()
-    if sandbox is None:
-        yield totals
-        return
+async def _held_to(
+    held: _Held, limit: Callable[[CommandUse], str], meter: Meter, sandbox: SandboxPlan | None, tail: _Tail
+) -> AsyncIterator[None]:
+    """End the block when the command exceeds its limit or a total of its sandbox. `held` gets which."""
 
-    async def watch(wait: Callable[[], Awaitable[str]]) -> None:
-        totals.exceeded = f"it was ended, because {await wait()}"
+    async def look() -> None:
+        while not held.beyond:
+            await anyio.sleep(LOOK_S)
+            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True))
         group.cancel_scope.cancel()
 
-    async def printed() -> str:
+    async def watch(wait: Callable[[], Awaitable[str]]) -> None:
+        held.exceeded = f"it was ended, because {await wait()}"
+        group.cancel_scope.cancel()
+
+    async def printed(sandbox: SandboxPlan) -> str:
         await tail.nearly_full.wait()
         sandbox.warn(f"sandbox.limits.output_mb ({sandbox.ceilings.output_mb}) is near: {NEAR:.0%} is used")
         await tail.full.wait()
         return f"it printed more than {sandbox.ceilings.output_mb} MiB (sandbox.limits.output_mb)"
 
     async with anyio.create_task_group() as group:
-        group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
-        group.start_soon(watch, printed)
-        yield totals
+        group.start_soon(look)
+        if sandbox:
+            group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
+            group.start_soon(watch, partial(printed, sandbox))
+        yield
         group.cancel_scope.cancel()
 
 
@@ -227,13 +260,15 @@ def _pipe() -> Iterator[tuple[int, int]]:
             os.close(end)
 
 
-def _read_report(report: int) -> str:
-    """Return why the supervisor did not start the command, or "". It writes that before it exits."""
-    os.set_blocking(report, False)
+def _read_report(report: int) -> tuple[str, float | None]:
+    """Return why the supervisor did not start the command, or "", and the processor time that it tells."""
+    os.set_blocking(report, False)  # it writes before it exits
     try:
-        return os.read(report, 4096).decode(errors="replace").strip()
+        text = os.read(report, 4096).decode(errors="replace")
     except BlockingIOError:
-        return ""
+        return "", None
+    why, _, used = text.partition(USED)
+    return why.strip(), float(used) if used else None
 
 
 def _no_sandbox(output: str) -> str:

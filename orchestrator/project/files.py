@@ -7,7 +7,7 @@ runners that no row knows, and for sessions whose project is not read.
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -30,6 +30,11 @@ _SKIPPED = {
     *("__pycache__", "build", "dist", "target", "out", "_build", "deps", "Pods", "coverage", "htmlcov"),
     *("examples", "example", "samples", "fixtures", "testdata", "test_data", "templates", "docs"),
 }
+_THIRD_PARTY = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
+_GENERATED = re.compile(
+    rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
+)
+_HEAD = 1_000  # bytes of a file in which a generator says so
 _HIDDEN_SHOWN = {".github", ".gitlab"}
 _MOST_FILES = 20_000
 _DEEPEST = 8
@@ -181,3 +186,18 @@ def belongs_to_tests(path: str) -> bool:
         return True
     names = (place.name, place.name.lower())
     return bool(place.suffix) and any(_NAME.search(one) or _OTHER_NAME.search(one) for one in names)
+
+
+def third_party(path: str) -> bool:
+    """Whether a file lies in a folder of packages that others wrote."""
+    return not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
+def written_here(
+    before: Mapping[str, bytes], after: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Return the files of two trees without those of third parties and those that were generated before."""
+    made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
+    made |= {path for path in (*before, *after) if third_party(path)}
+    kept = [{path: one for path, one in each.items() if path not in made} for each in (before, after)]
+    return kept[0], kept[1]

@@ -3,7 +3,8 @@
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,11 +16,16 @@ from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
-from agents.process.tree import run_command
+from agents.process.tree import CommandResult, run_command
+from agents.process.usage import processors
 from orchestrator.project.runners.reports import REPORTERS
+from orchestrator.run.command_limits import exceeded, share_of
 from orchestrator.run.ports import Ran, Reach
+from orchestrator.run.record import Record
+from orchestrator.run.turns import ALONE, OF_TASK, Turn, Turns, distance
+from state.journal.events import TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
-from state.records.commands import CommandRun, HostUse
+from state.records.commands import BaselineStanding, CommandRun, HostUse
 from state.secrets import without_secrets
 from state.settings.records import CommandNetwork, Settings
 
@@ -27,18 +33,28 @@ OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stor
 _OUTPUT_READ = 8_000_000  # bytes that are read for counting
 # A shell's exit codes for a command that is missing or not executable.
 _NOT_STARTED = {126, 127}
+_OF_SQ = {"PYTHONDONTWRITEBYTECODE": "1"}
+# What a command did at the base tells what it may use afterwards, if it ran there.
+_TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 
 
 @dataclass(slots=True, kw_only=True)
 class ProjectCommands:
-    """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far."""
+    """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
+
+    The baseline and the waits stand in `recorder`. Without one no command is known, and none is nearer to its
+    end.
+    """
 
     environ: Mapping[str, str]
     folder: Path
     settings: Settings
     containment: Containment
     boundary: SandboxPolicy
+    recorder: Record | None = None
+    turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
+    _waits: int = 0
 
     @property
     def sandboxed(self) -> bool:
@@ -61,44 +77,93 @@ class ProjectCommands:
         *,
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
+        like: str = "",
+        reports: Path | None = None,
         readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
     ) -> Ran:
         """As `Commands`."""
-        of_sq = {} if plainly else {"PYTHONDONTWRITEBYTECODE": "1"}
-        variables = {**without_secrets(self.environ), **of_sq, **(environment or {})}
-        needed = readable if plainly else (*REPORTERS, *readable)
-        async with self._sandbox(
-            folder, variables, readable=needed, writable=writable, reach=reach, lived_in=plainly
-        ) as sandbox:
-            result = await run_command(
-                ["sh", "-c", command],
-                cwd=folder,
-                env=variables,
-                deadline_s=self.settings.limits.verify_s,
-                containment=self.containment,
-                output_limit=_OUTPUT_READ,
-                sandbox=sandbox,
-            )
-        self.seconds += result.duration_s
-        exit_code, problem = result.exit_code, result.error
-        if result.timed_out:
-            problem = f"did not end within {self.settings.limits.verify_s:g} s"
-        elif exit_code in _NOT_STARTED:
+        variables = {**without_secrets(self.environ), **({} if plainly else _OF_SQ), **(environment or {})}
+        needs = partial(
+            self._sandbox,
+            folder,
+            variables,
+            readable=readable if plainly else (*REPORTERS, *readable),
+            writable=[*writable, *filter(None, [reports])],
+            reach=reach,
+            lived_in=plainly,
+        )
+        name = told_as or command
+        base = self._at_the_base(like or name)
+
+        async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
+            async with self._turn(name, share) as turn, needs() as sandbox:
+                result = await run_command(
+                    ["sh", "-c", command],
+                    cwd=folder,
+                    env=variables,
+                    limit=partial(exceeded, self.settings.limits, base, self.turns.processors),
+                    containment=self.containment,
+                    output_limit=_OUTPUT_READ,
+                    sandbox=sandbox,
+                )
+            self.seconds += result.duration_s
+            return result, turn.beside
+
+        first, was_beside = await attempt(share_of(base, self.turns.processors))
+        if not (first.timed_out and (was_beside or (base and first.used.silent_s))):
+            return self._ran(name, first, reach)
+        if reports:
+            await remove_scratch_folder(reports)
+            reports.mkdir(mode=0o700)
+        return self._ran(name, (await attempt(ALONE))[0], reach, before=first.beyond)
+
+    def _at_the_base(self, command: str) -> CommandRun | None:
+        """Return what a command did at the base, None if that says nothing of what it may use."""
+        check = self.recorder.view.baseline.checks.get(command) if self.recorder else None
+        return check.run if check and check.standing in _TELLING else None
+
+    @asynccontextmanager
+    async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
+        """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
+        recorder, about = self.recorder, {"task_id": OF_TASK.get(), "command": command}
+        rank = partial(distance, recorder.view, about["task_id"]) if recorder else int
+        turn = Turn(command=command, share=share, rank=rank)
+        self.turns.ask(turn)
+        try:
+            if recorder and not turn.came.is_set():
+                self._waits += 1
+                number, behind = self._waits, tuple(one.command for one in self.turns.running)
+                recorder.record(TurnAwaited(turn=number, behind=behind, **about))
+                try:
+                    await turn.came.wait()
+                finally:
+                    recorder.record(TurnTaken(turn=number, given_up=not turn.came.is_set(), **about))
+            await turn.came.wait()
+            yield turn
+        finally:
+            self.turns.leave(turn)
+
+    def _ran(self, command: str, result: CommandResult, reach: Reach, *, before: str = "") -> Ran:
+        exit_code, problem = result.exit_code, result.beyond or result.error
+        if before and result.timed_out:
+            problem = f"{problem}. It was tried twice, the second time alone"
+        if exit_code in _NOT_STARTED:
             exit_code = None
             problem = f"could not start: {result.output.strip()[-300:] or 'command not found'}"
-        done = CommandRun(
-            command=told_as or command,
+        run = CommandRun(
+            command=command,
             exit_code=exit_code,
             seconds=result.duration_s,
             output_tail=result.output[-OUTPUT_KEPT:],
             problem=problem,
             timed_out=result.timed_out,
             walled="" if result.exit_code == 0 else self._signs(result.output, reach),
+            use=replace(result.used, before=before),
         )
-        return Ran(run=done, output=result.output, exit_code=result.exit_code)
+        return Ran(run=run, output=result.output, exit_code=result.exit_code)
 
     async def contained(
         self,

@@ -47,7 +47,8 @@ def steps_left(view: RunView, task: TaskView, now: datetime, *, is_first: bool =
     steps: list[Left] = []
     if task.stage in {Stage.WAITING, Stage.BUILDING}:
         begun = pace.begun.get(f"claim {id_}")
-        gone_s = (now - begun).total_seconds() if begun else 0.0
+        until = pace.begun.get(f"wait {id_}", now)
+        gone_s = (until - begun).total_seconds() if begun else 0.0
         check_s = _MORE * max(pace.claim_s, pace.verify_s)
         steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
         steps += [] if task.open.calls else [Left("work", _MORE * pace.exchange_s)]

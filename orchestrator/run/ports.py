@@ -229,18 +229,25 @@ class Commands(Protocol):
         *,
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
+        like: str = "",
+        reports: Path | None = None,
         readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
     ) -> Ran:
-        """Run one command to its end or its deadline, in a sandbox if the run has one.
+        """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
+
+        At its limit it is tried once more, with no other command of this run beside it, if others ran beside
+        it or if it hangs and did not at the base.
 
         Args:
             command: a line for the shell.
             folder: the folder to run it in.
             environment: variables beside those of sq's own environment, of which the secrets are left out.
             told_as: the command that is recorded, if the one that is run has options for reporting added.
+            like: the command whose result at the base sets the limits, if it is a part of that one.
+            reports: the folder for its reports. It is emptied before a second try.
             readable: further folders that the command reads.
             writable: further folders that the command writes.
             reach: the network and the credentials that it has in a sandbox.

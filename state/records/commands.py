@@ -66,12 +66,31 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandUse:
+    """What a command has used, in seconds. None: it cannot be known on this system.
+
+    `cpu_s` is the processor time of its process tree. `silence_s` is the longest time in which it neither
+    printed nor used a processor, `silent_s` that until now. `is_crowded`: the machine had no processor to
+    spare, so it may have waited for one. `processors` are those that it used, all if it is crowded.
+    `before`: the limit at which it was ended before this try, which it made alone.
+    """
+
+    seconds: float = 0.0
+    cpu_s: float | None = None
+    silent_s: float = 0.0
+    silence_s: float = 0.0
+    is_crowded: bool = False
+    processors: float | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRun:
     """One verification command as sq ran it. `exit_code` is None if it did not start or was ended.
 
     `missing` names a program, a toolchain or a runner's module that is not on this machine. `nothing_yet`
     names the part that the tree lacks so far (a test, a manifest, the script). `timed_out`: it was ended at
-    its deadline. `broken` says why the runner stopped before any test: by name, with the first cause. Its
+    a limit. `broken` says why the runner stopped before any test: by name, with the first cause. Its
     exit code then shows nothing about the work. `failing_part` is the part of its output that shows the
     failures, empty if that is `output_tail`. `walled`: what a sandbox seems to have kept from a command that
     failed, and the setting that opens it. `rewritten` are files of tests that it changed in its plain run.
@@ -92,6 +111,7 @@ class CommandRun:
     walled: str = ""
     rewritten: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] | None = None
+    use: CommandUse = CommandUse()
 
     @property
     def passed(self) -> bool:

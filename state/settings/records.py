@@ -184,7 +184,17 @@ class Limits:
     connect_s: Annotated[float, SetBy("seconds that Claude Code has to start")] = 60.0
     # One AskUserQuestion call, all its questions together (seed 004).
     question_s: Annotated[float, SetBy("seconds for the answers to one call with questions")] = 60.0
-    verify_s: Annotated[float, SetBy("seconds for one verification or set-up command")] = 600.0
+    verify_s: Annotated[
+        float,
+        SetBy(
+            "seconds for a command without a result at the base. Others have five times their processor time "
+            "there and ten times their time, and at least this"
+        ),
+    ] = 600.0
+    silence_s: Annotated[
+        float,
+        SetBy("seconds without output and processor time that end a command, or twice those at the base"),
+    ] = 60.0
     verify_total_s: Annotated[
         float, SetBy("seconds of all commands of the project after which sq asks no more of its tests")
     ] = 7_200.0

@@ -1,11 +1,12 @@
 """Task groups: one failure comes out as itself. Plain functions aside: nothing waits for them without end."""
 
 import threading
+import time
 
 import anyio
 import pytest
 
-from agents.concurrency import aside, first_of, task_group
+from agents.concurrency import UnreadError, aside, aside_or, first_of, task_group
 from state.errors import AgentError, SqError
 
 
@@ -108,3 +109,24 @@ async def test_a_reading_that_takes_too_much_is_an_error_of_the_files(error):
 
     with pytest.raises(SqError, match="the files cannot be read"):
         await aside(reading, "the files")
+
+
+async def test_a_reading_that_waits_for_a_loaded_machine_is_waited_for():
+    assert await aside(lambda: time.sleep(0.4) or "read", "the files", within_s=0.1) == "read"
+
+
+async def test_a_reading_is_ended_by_its_own_processor_time():
+    def reading():
+        while time.thread_time() < 1:
+            pass
+
+    with pytest.raises(UnreadError, match=r"the files cannot be read within 0\.2 s of processor time"):
+        await aside(reading, "the files", within_s=0.2)
+
+
+async def test_a_reading_that_takes_too_much_gives_what_its_caller_can_do_without():
+    def reading():
+        raise RecursionError
+
+    assert await aside_or("all of them", reading, "the files") == "all of them"
+    assert await aside_or("all of them", lambda: "one", "the files") == "one"

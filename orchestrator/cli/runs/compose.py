@@ -337,6 +337,7 @@ def composed(
         settings=recorder.view.settings or platform.settings,
         containment=platform.containment,
         boundary=boundary,
+        recorder=recorder,
     )
     return Run(
         recorder=recorder,

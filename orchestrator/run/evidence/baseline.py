@@ -278,8 +278,8 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
             )
         case BaselineStanding.TOO_LONG:
             return (
-                f"{command} takes too long: it did not end within {run.limits.verify_s:g} s and is not run "
-                "again. Raise limits.verify_s, or name a quicker command with --verify"
+                f"{command} takes too long: it {done.problem} and is not run again. "
+                "Raise limits.verify_s, or name a quicker command with --verify"
             )
         case BaselineStanding.UNREADABLE:
             return (

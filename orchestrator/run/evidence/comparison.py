@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from agents.concurrency import aside
+from agents.concurrency import aside, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
+from orchestrator.project.files import third_party, written_here
 from orchestrator.project.functions.emptying import types_with_a_default
 from orchestrator.project.functions.functions import (
     ChangedFunction,
@@ -34,12 +35,7 @@ _MARK = "#[cfg(test)]"
 _THE_WORK = "the sources of the work"
 _INLINE = (".rs",)
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
-_GENERATED = re.compile(
-    rb"@generated\b|\bcode generated\b.*\bdo not edit\b|\bautomatically generated\b", re.IGNORECASE
-)
-_HEAD = 1_000  # bytes of a file in which a generator says so
 _LARGEST = 1_000_000  # bytes of a source that is read
-_THIRD_PARTY = frozenset({"node_modules", "vendor", "third_party", "site-packages"})
 _MOST = 400  # files that are read
 # Methods that other code calls without their names, and functions that run by themselves.
 _IMPLICIT = re.compile(
@@ -169,11 +165,6 @@ class Work:
     defaults: frozenset[str]
 
 
-def third_party(path: str) -> bool:
-    """Whether a file lies in a folder of packages that others wrote."""
-    return not _THIRD_PARTY.isdisjoint(PurePosixPath(path).parts[:-1])
-
-
 async def work_between(run: Run, subject: ResultComparison) -> Work:
     """Return the changed functions of the product: not those of tests, or generated or third-party files."""
     touched = subject.touched
@@ -181,11 +172,7 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
-    made = {path for path, content in before.items() if _GENERATED.search(content[:_HEAD])}
-    made |= {path for path in paths if third_party(path)}
-    before, after = (
-        {path: one for path, one in files.items() if path not in made} for files in (before, after)
-    )
+    before, after = written_here(before, after)
     changes = await aside(partial(changed_functions, before, after), _THE_WORK)
     defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
     return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
@@ -208,7 +195,7 @@ async def _defaults(run: Run, tree: str, files: Iterable[str]) -> frozenset[str]
         return found
 
     async with run.evidence.scratch_worktree(run, tree) as scratch:  # with what its set-up made
-        return await aside(partial(found_in, scratch.folder), _THE_WORK)
+        return await aside_or(frozenset(), partial(found_in, scratch.folder), _THE_WORK)
 
 
 async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
@@ -218,20 +205,21 @@ async def reached(run: Run, subject: ResultComparison) -> list[str] | None:
     after = await contents_at(run.repository, subject.tree, code)
     if subject.touched.manifests or not all(language_of(path) for path in code):
         return None
-    words = await aside(partial(_changed_names, code, before, after), _THE_WORK)
-    paths = [path for path in await files_in(run.repository, subject.tree) if language_of(path)]
+    words = await aside_or(None, partial(_changed_names, code, before, after), _THE_WORK)
+    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
+    every = await files_in(run.repository, subject.tree)
+    paths = [path for path in every if language_of(path) and (path in tests or not third_party(path))]
     if words is None or len(paths) > _MOST:
         return None
     contents = await contents_at(run.repository, subject.tree, paths)
     contents |= await contents_at(run.repository, subject.base, list(subject.touched.as_it_was))
-    tests = set(subject.there.test_files(await files_in(run.repository, subject.base)))
 
     def using(words: set[str]) -> list[str]:
         sources = [read_source(path, content) for path, content in contents.items()]
         used = _closure(words, sources, code)
         return [one.file for one in sources if one.file in tests and one.uses & used]
 
-    return await aside(partial(using, words), _THE_WORK)
+    return await aside_or(None, partial(using, words), _THE_WORK)
 
 
 def _changed_names(

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents.concurrency import aside
+from agents.concurrency import aside_or
 from orchestrator.git.trees import changed_paths, contents_at
 from orchestrator.project.build_files.manifests import dependency_changes, manifest_of
-from orchestrator.project.files import belongs_to_tests, matches
+from orchestrator.project.files import belongs_to_tests, matches, written_here
 from orchestrator.project.functions.languages import language_of
-from orchestrator.project.functions.public import name_changes
+from orchestrator.project.functions.public import NameChanges, name_changes
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished
@@ -35,8 +35,10 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
     texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
     contents = [await contents_at(run.repository, one, sources) for one in (base, tree)]
     named = ({path: _text(one) for path, one in each.items()} for each in texts)
-    found = await aside(lambda: dependency_changes(*named), "the manifests of the work")
-    public = await aside(lambda: name_changes(*contents), "the sources of the work")
+    sides = written_here(*contents)
+    without = WorkFacts(unread=tuple(manifests)), NameChanges(unread=tuple(sources))
+    found = await aside_or(without[0], lambda: dependency_changes(*named), "the manifests of the work")
+    public = await aside_or(without[1], lambda: name_changes(*sides), "the sources of the work")
     return replace(
         found,
         names_added=public.added,

@@ -4,11 +4,12 @@ Do the tests of the base hold as they were? Do the new ones fail without the wor
 notice a failing test? (product.md, section 12)
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
-from agents.concurrency import aside
+from agents.concurrency import UnreadError, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, pieced_together
 from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
@@ -18,6 +19,7 @@ from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_bas
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
 from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
+    BaseTestResults,
     ResultComparison,
     Work,
     at_base,
@@ -28,7 +30,7 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
-from orchestrator.run.evidence.other_results import new_tests
+from orchestrator.run.evidence.other_results import NewTests, new_tests
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
@@ -41,6 +43,7 @@ from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
 from state.words import listed, loose_words, names_of, nothing_compared_words
 
+_T = TypeVar("_T")
 _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
 
 
@@ -82,13 +85,13 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
     facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
-    stubs = same.stubs if same else await stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
+    stubs = same.stubs if same else await _stubs(run, tree, task_id, found)
     later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
-        changes=await with_weakened(run, base, tree, subjects, found.changes, idle=found.idle),
+        changes=await _with_weakened(run, base, tree, subjects, found),
         unproven=tuple(dict.fromkeys(found.unproven)),
         proven=found.proven,
         canaries=tuple(found.canaries),
@@ -124,7 +127,7 @@ async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
     found = partial(
         files_that_run_later, run.started.spec_text, changed, before, now, every=every, added=added
     )
-    return await aside(found, "the names of the work's files")
+    return await aside_or(("files whose names cannot be read",), found, "the names of the work's files")
 
 
 def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
@@ -176,19 +179,8 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         return
     if not asked:
         found.marks += await marks_between(run, subject)
-        if not subject.asks_the_base:
-            pass
-        elif _in_time(run, subject, found, "the base's tests as they were"):
-            answer = await base_tests(run, subject, whole=whole or len(run.view.tasks) == 1)
-            found.changes += answer.changes
-            found.untold += answer.untold
-        else:
-            found.changes += [
-                TestChange(
-                    test="", path=path, kind=TestChangeKind.FAILS, detail="sq did not run it as it was"
-                )
-                for path in subject.touched.as_it_was
-            ]
+        if subject.asks_the_base:
+            found.changes += await _as_they_were(run, subject, found, whole=whole)
     shown = asked or await _work_and_tests(run, subject, found)
     if not (whole or shown) and _in_time(run, subject, found, "the new tests on the code before"):
         red = await red_before_green(run, subject)
@@ -199,6 +191,48 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         await _on_a_clean_copy(run, subject, found)
     if (whole or subject.touched.decides) and _in_time(run, subject, found, "a failing test"):
         await _canary(run, subject, found, whole=whole)
+
+
+async def _as_they_were(
+    run: Run, subject: ResultComparison, found: _Found, *, whole: bool
+) -> Sequence[TestChange]:
+    """Return the base's tests that do not hold as they were: all of them, if that cannot be asked."""
+    question = "the base's tests as they were"
+    paths, why = subject.touched.as_it_was, "sq did not run it as it was"
+    answer = BaseTestResults(changes=_not_asked(paths, TestChangeKind.FAILS, why))
+    if _in_time(run, subject, found, question):
+        asking = base_tests(run, subject, whole=whole or len(run.view.tasks) == 1)
+        answer = await or_left_out(found.untold, f"{question}, for `{subject.command}`", asking, answer)
+    found.untold += answer.untold
+    return answer.changes
+
+
+async def _with_weakened(
+    run: Run, base: str, tree: str, subjects: Sequence[ResultComparison], found: _Found
+) -> tuple[TestChange, ...]:
+    """As `with_weakened`. If that cannot be asked, each changed file of tests may check less."""
+    held = [path for one in subjects for path in one.touched.held]
+    otherwise = (*found.changes, *_not_asked(held, TestChangeKind.WEAKENED, "sq did not compare it"))
+    asking = with_weakened(run, base, tree, subjects, found.changes, idle=found.idle)
+    return await or_left_out(found.untold, "which changed tests check less", asking, otherwise)
+
+
+async def _stubs(run: Run, tree: str, task_id: str, found: _Found) -> tuple[str, ...]:
+    asking = stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
+    return await or_left_out(found.untold, "which functions do nothing", asking, ())
+
+
+def _not_asked(paths: Iterable[str], kind: TestChangeKind, why: str) -> tuple[TestChange, ...]:
+    return tuple(TestChange(test="", path=path, kind=kind, detail=why) for path in paths)
+
+
+async def or_left_out(untold: list[str], question: str, asking: Awaitable[_T], otherwise: _T) -> _T:
+    """Return an answer, or what stands for it if files take too much to read. Then the question is named."""
+    try:
+        return await asking
+    except UnreadError as error:
+        untold.append(f"{question}: left out, because {error}")
+        return otherwise
 
 
 def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
@@ -216,9 +250,14 @@ async def _work_and_tests(run: Run, subject: ResultComparison, found: _Found) ->
     """Ask whether tests fail without the work and with other results. Returns as `_without_work`."""
     shown = False
     if _in_time(run, subject, found, "the work taken out"):
-        shown = await _without_work(run, subject, found)
-    if _in_time(run, subject, found, "the new tests with other results"):
-        new = await new_tests(run, subject)
+        try:
+            shown = await _without_work(run, subject, found)
+        except UnreadError as error:
+            _note_without(subject, found, WithoutWork(command=subject.command, problem=str(error)))
+    question = "the new tests with other results"
+    if _in_time(run, subject, found, question):
+        asking = new_tests(run, subject)
+        new = await or_left_out(found.untold, f"{question}, for `{subject.command}`", asking, NewTests())
         found.unlike += [loose_words(subject.command, new.loose)] if new.loose else []
         needing = set(found.without_work[-1].failing) if found.without_work else set()
         if needing and needing.issubset(new.comparing_nothing):
@@ -240,9 +279,7 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     answer = await without_work(run, subject, work)
-    found.without_work.append(answer)
-    if answer.needed is None:
-        found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
+    _note_without(subject, found, answer)
     if answer.together:
         names = listed(answer.together)
         alone = f"`{subject.command}` passes, but run without other files of tests {names} fails"
@@ -252,6 +289,12 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     found.proven = found.proven or bool(answer.needed)
     found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
+
+
+def _note_without(subject: ResultComparison, found: _Found, answer: WithoutWork) -> None:
+    found.without_work.append(answer)
+    if answer.needed is None:
+        found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
 
 
 def _idle(subject: ResultComparison, work: Work, answer: WithoutWork) -> set[str]:

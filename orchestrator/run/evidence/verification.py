@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import structlog
 from anyio import to_thread
 
-from agents.concurrency import aside
+from agents.concurrency import aside_or
 from orchestrator.git.seeding import files_to_copy
 from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
@@ -38,15 +37,12 @@ from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects
 from orchestrator.run.places.steps import plan_for
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.record import Run
-from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.journal.events.tasks import Stage
 from state.paths import scratch_folder
 from state.records.commands import UNCOUNTED, BaselineCheck, CommandRun, TestCount, TestState
 from state.safe_paths import files_inside, read_inside
 
-log = structlog.get_logger(__name__)
-_COUNTING_S = 60.0
 _LONG_S = 10.0  # a command that took longer at the base is not run for a claim that fails in another one
 _COMPLAINTS_KEPT = 4_000  # characters of them, in place of an output that only machines read
 _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
@@ -280,7 +276,7 @@ async def run_only(
         for suite in suites:
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
-                return await _run(commands, scratch, suite, prepared, reports)
+                return await _run(commands, scratch, suite, prepared, reports, suite.command)
     return None
 
 
@@ -333,7 +329,7 @@ async def run_plainly(
         async with scratch_folder(prefix="tmp") as reports:
             counted = await _counted(suite, ran, reports)
         looking = partial(_rewritten, scratch.folder, folder, tests)
-        return replace(ran.run, count=counted, rewritten=await aside(looking, "its files of tests"))
+        return replace(ran.run, count=counted, rewritten=await aside_or((), looking, "its files of tests"))
 
 
 def _rewritten(before: Path, after: Path, files: Sequence[str]) -> tuple[str, ...]:
@@ -357,11 +353,7 @@ def _size_of(folder: Path) -> int:
 async def _counted(suite: Suite, ran: Ran, reports: Path) -> TestCount:
     """Count the tests of a command outside the event loop. Its reports may be anything."""
     counting = partial(count, suite, ran.output, ran.exit_code, reports)
-    try:
-        return await aside(counting, "its output and reports", within_s=_COUNTING_S)
-    except SqError as error:
-        log.warning("tests.not_counted", command=suite.command, why=str(error))
-        return UNCOUNTED
+    return await aside_or(UNCOUNTED, counting, f"the output and reports of `{suite.command}`")
 
 
 def moved(suite: Suite, folder: Path) -> Suite:
@@ -371,7 +363,12 @@ def moved(suite: Suite, folder: Path) -> Suite:
 
 
 async def _run(
-    commands: Commands, scratch: ScratchWorktree, suite: Suite, prepared: Prepared, reports: Path
+    commands: Commands,
+    scratch: ScratchWorktree,
+    suite: Suite,
+    prepared: Prepared,
+    reports: Path,
+    like: str = "",
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
     checks = is_check(suite)
@@ -381,7 +378,8 @@ async def _run(
         scratch.folder,
         environment=environment,
         told_as=suite.command,
-        writable=[reports],
+        like=like,
+        reports=reports,
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

@@ -20,12 +20,12 @@ from pathlib import PurePosixPath
 from agents.concurrency import aside
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at, with_contents
-from orchestrator.project.files import is_test_file
+from orchestrator.project.files import is_test_file, third_party
 from orchestrator.project.functions.emptying import Emptied, emptied
 from orchestrator.project.functions.functions import Function, read_source
 from orchestrator.project.functions.languages import language_of
 from orchestrator.run.evidence.changes import is_test_data, of_files
-from orchestrator.run.evidence.comparison import ResultComparison, Work, third_party
+from orchestrator.run.evidence.comparison import ResultComparison, Work
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run

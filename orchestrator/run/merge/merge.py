@@ -6,7 +6,7 @@ the merge or begins it anew.
 
 import structlog
 
-from agents.concurrency import aside
+from agents.concurrency import aside_or
 from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors
@@ -95,8 +95,10 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
 async def _is_broken(run: Run, merging: MergeView, state: MergeState) -> bool:
     """Whether two additions together cannot be parsed, in a file that both sides can be parsed in."""
     united = await contents_at(run.repository, state.tree, state.united)
-    broken = await aside(
-        lambda: [path for path, content in united.items() if has_errors(path, content)], "the united files"
+    broken: list[str] = await aside_or(
+        [],  # the verification comes next
+        lambda: [path for path, content in united.items() if has_errors(path, content)],
+        "the united files",
     )
     sides = [await contents_at(run.repository, side, broken) for side in (merging.onto, merging.commit)]
     return any(not any(has_errors(path, side[path]) for side in sides if path in side) for path in broken)

@@ -37,6 +37,12 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             return _verified(event)
         case e.ProofsTaken():
             return _proofs(event)
+        case e.TurnAwaited():
+            text = f"`{event.command}` waits for its turn behind {_codes(event.behind)}"
+            return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
+        case e.TurnTaken():
+            text = f"`{event.command}` {'waits no longer' if event.given_up else 'begins'}"
+            return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
         case _:
             assert_never(event)
 
@@ -112,7 +118,8 @@ def _result(done: CommandRun) -> str:
     counted = count_words(done.count)
     if done.complaints is not None:
         counted = f"{len(done.complaints)} complaint{'' if len(done.complaints) == 1 else 's'}"
-    return f"{said(done)}, {counted} ({done.seconds:.1f} s)"
+    again = " when it was tried once more alone" if done.use.before and not done.timed_out else ""
+    return f"{said(done)}{again}, {counted} ({done.seconds:.1f} s)"
 
 
 def _output(done: CommandRun) -> tuple[Quote, ...]:

@@ -129,6 +129,29 @@ class ProofsTaken:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnAwaited:
+    """A command waits until the machine has room for it beside those of this run that are running.
+
+    `turn` numbers the waits of a process. `task_id` is empty for a command of the run itself.
+    """
+
+    turn: int
+    task_id: str
+    command: str
+    behind: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTaken:
+    """A command that waited begins, or is `given_up`."""
+
+    turn: int
+    task_id: str
+    command: str
+    given_up: bool = False
+
+
 EvidenceEvent = (
     BaselineStarted
     | BaselineTaken
@@ -137,12 +160,17 @@ EvidenceEvent = (
     | VerificationStarted
     | VerificationFinished
     | ProofsTaken
+    | TurnAwaited
+    | TurnTaken
 )
+
+
+WAITS = "wait for a turn"
 
 
 @dataclass(frozen=True, slots=True)
 class CommandsView:
-    """Commands of the project that sq has begun to run. `purpose` is baseline, verification or set-up."""
+    """Commands of the project that run or wait. `purpose` is baseline, verification, set-up or `WAITS`."""
 
     purpose: str
     task_id: str

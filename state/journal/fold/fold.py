@@ -12,7 +12,7 @@ from typing import assert_never
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.before import SpecAnswerView
-from state.journal.events.evidence import BaselineView, CommandsView
+from state.journal.events.evidence import WAITS, BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
 from state.journal.fold import calls
@@ -155,6 +155,10 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
         case e.ProofsTaken():
             evidence.proofs[event.task_id, event.tree] = event
             evidence.proved_at[event.task_id, event.tree] = stored.seq
+        case e.TurnAwaited():
+            under_way[f"turn {event.turn}"] = CommandsView(WAITS, event.task_id, (event.command,), stored.at)
+        case e.TurnTaken():
+            under_way.pop(f"turn {event.turn}", None)
         case _:
             assert_never(event)
 

@@ -1,5 +1,7 @@
 """How long the steps of this run take, as far as it has seen them: what landing needs to begin in time."""
 
+from datetime import timedelta
+
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.run import PaceView
@@ -29,6 +31,11 @@ def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901, PLR0912  o
             begun.pop(f"claim {task_id}", None)
         case e.ReviewRecorded(task_id=task_id) if task_id:
             pace.review_s = max(pace.review_s, took(f"review {task_id}"))
+        case e.TurnAwaited(task_id=task_id):
+            begun[f"wait {task_id}"] = at
+        case e.TurnTaken(task_id=task_id):
+            waited_s = timedelta(seconds=took(f"wait {task_id}"))  # which belongs to no step
+            begun.update({name: begun[name] + waited_s for name in _steps_of(task_id) & begun.keys()})
         case e.MergeStarted(task_id=task_id):
             begun[f"merge {task_id}"] = at
         case e.MergeBuilt(task_id=task_id):
@@ -42,3 +49,8 @@ def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901, PLR0912  o
             pace.exchange_s = max(pace.exchange_s, took(call_id))
         case _:
             pass
+
+
+def _steps_of(task_id: str) -> set[str]:
+    """Return the names of a task's steps in which commands run."""
+    return {f"{step} {task_id}" for step in ("verify", "claim", "merge")}

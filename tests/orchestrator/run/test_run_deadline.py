@@ -186,6 +186,9 @@ def test_the_time_that_is_left_is_a_sum_of_named_steps(rehearse: Rehearse) -> No
     other.open.calls = calls
     view.clock.pace.begun[f"claim {other.task.id}"] = now - timedelta(seconds=100)
     assert [one.seconds for one in steps_left(view, other, now)] == [80, 30, 3]
+    view.clock.pace.begun[f"wait {other.task.id}"] = now - timedelta(seconds=40)  # for its turn
+    assert steps_left(view, other, now)[0].seconds == 120
+    del view.clock.pace.begun[f"wait {other.task.id}"]
     view.whole.commit = "another"  # then the merge is verified once more
     assert [one.seconds for one in steps_left(view, accepted, now)] == [30, 153]
     assert landing_s(view, now) == pytest.approx(153 + 80 + 30 + 153 + hand_over_s(view))
