@@ -228,9 +228,6 @@ def python_steps(
         tool=tool.name,
         program=tool.name,
         why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
-        portable=below(part, tool.portable),
-        bound=tool.bound,
-        makes=below(part, (VENV,)),
         key=key_of(here, (lock, *MANIFESTS, *project.files, ".python-version"), command, version),
         wants=None if project.open_ended else (*project.wants, *runner),
     )

@@ -21,7 +21,7 @@ from anyio import to_thread
 from agents.concurrency import aside
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
-from orchestrator.project.readiness.steps import copied
+from orchestrator.project.readiness.kept import copied
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain

@@ -1,0 +1,52 @@
+"""The places of a run share what its set-up made at the base: made once, moved, tried; no task's files reach another."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from language.scripted import Rehearse, call, completes, says, whole_run, writes
+from language.tables import table
+
+from state.journal import events as e
+
+Shell = Callable[..., str]
+BACKEND = table(Path(__file__).parents[1] / "project" / "test_project_set_up.py", "backend")
+MANIFEST = (
+    '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    '[project]\nname = "thing"\nversion = "1"\n'
+)
+
+
+def commit(repository: Path, shell: Shell, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    shell(repository, "git", "add", ".")
+    shell(repository, "git", "commit", "--quiet", "-m", "Files")
+
+
+@pytest.fixture
+def environment(repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Python project that pip installs in editable form, with a build backend of its own."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    files = {"pyproject.toml": MANIFEST, "backend.py": BACKEND, "src/thing/__init__.py": "WHO = 'base'\n"}
+    commit(repository, shell, {**files, ".gitignore": ".venv/\n"})
+    return repository
+
+
+def test_one_environment_is_made_in_a_run_and_each_place_has_a_copy_that_runs_its_own_code(
+    rehearse: Rehearse, environment: Path
+) -> None:
+    looks = (
+        "python3 -c \"import thing, sys; assert thing.WHO == 'work', thing.WHO; "
+        "assert thing.__file__.startswith(sys.prefix.removesuffix('.venv'))\" || ! test -e notes.txt"
+    )
+    named = "{ grep -rl verify.1 .venv; .venv/bin/pip --version | grep -c notes; } > notes.txt"
+    work = [says(call("Bash", command=named)), writes("src/thing/__init__.py", "WHO = 'work'\n"), completes()]
+    done = rehearse(whole_run(worker=work), verify=(looks,))
+    set_ups = done.of(e.WorkspaceSetUp)
+    ran = [one.command for set_up in set_ups for one in set_up.runs]
+    assert len(ran) == 1, ran
+    assert {Path(one.folder).name for one in set_ups} >= {"notes", "verify.1"}
+    assert [one.again for one in set_ups if one.task_id == "notes"] == [(".venv",)]
+    assert (environment / "notes.txt").read_text() == "1\n", "a file of the copy names the first place"
