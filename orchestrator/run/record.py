@@ -28,7 +28,6 @@ class ScratchWorktrees:
 
     `base_keys` are those of the steps of the base's set-up, `seals` the digests of what is kept of them.
     `failed` are trees and keys of steps that failed.
-    `kept` is set when a set-up kept a result, or used up its spare copy, which is made while `copying`.
     """
 
     free: list[Path] = field(default_factory=list)
@@ -36,8 +35,6 @@ class ScratchWorktrees:
     base_keys: set[str] = field(default_factory=set)
     seals: dict[str, str] = field(default_factory=dict)
     failed: set[tuple[str, str]] = field(default_factory=set)
-    kept: anyio.Event = field(default_factory=anyio.Event)
-    copying: anyio.Lock = field(default_factory=anyio.Lock)
 
 
 class Record(Protocol):

@@ -28,7 +28,7 @@ from state.safe_paths import (
     write_inside,
 )
 
-_DRAFT, _SPARE, _ABOUT = ".draft", ".spare", "about.json"
+_DRAFT, _ABOUT = ".draft", "about.json"
 ENVIRONMENT = "pyvenv.cfg"  # in each virtual environment
 _COMPILED = ".pyc"
 
@@ -82,37 +82,17 @@ def put(kept: Path, key: str, seal: str, folder: Path) -> Product | None:
         The result, or None if there is none with this seal or it cannot be put there: the command has to run.
     """
     source = kept / key
-    whole = [one for one in (spare_of(source), source) if seal and one.is_dir() and seal_of(one) == seal]
-    if not whole:
-        forget(kept, key)
+    if not (seal and source.is_dir() and seal_of(source) == seal):
+        remove_tree(source)
         return None
-    about = msgspec.json.decode((whole[0] / _ABOUT).read_bytes(), type=Product)
-    moves = whole[0] != source
-    there = all(_put(whole[0] / str(one), folder, path, moves=moves) for one, path in enumerate(about.paths))
-    remove_tree(spare_of(source))
-    if there and _names_anew(about, folder):
+    about = msgspec.json.decode((source / _ABOUT).read_bytes(), type=Product)
+    there = (_put(source / str(number), folder, path) for number, path in enumerate(about.paths))
+    if all(there) and _names_anew(about, folder):
         return about
     for path in about.paths:
         with suppress(OSError):  # a link on the way, which is not followed
             remove_inside(folder, path)
     return None
-
-
-def forget(kept: Path, key: str) -> None:
-    """Remove a kept result, so that its command runs again."""
-    for one in (spare_of(kept / key), kept / key):
-        remove_tree(one)
-
-
-def without_spare(kept: Path) -> list[Path]:
-    """Return the kept results of which there is no spare copy, which a worktree gets without copying."""
-    found = [one.parent for one in kept.glob(f"*/{_ABOUT}") if not one.parent.suffix]
-    return [one for one in found if not spare_of(one).exists()]
-
-
-def spare_of(source: Path) -> Path:
-    """Return the place of the spare copy of a kept result."""
-    return source.with_name(f"{source.name}{_SPARE}")
 
 
 def seal_of(folder: Path) -> str:
@@ -215,15 +195,11 @@ def _leads_out(name: str, target: str, *, of_environment: bool) -> bool:
     return os.path.normpath(f"{os.path.dirname(name)}/{target}").startswith(os.pardir)  # noqa: PTH120
 
 
-def _put(source: Path, folder: Path, path: str, *, moves: bool) -> bool:
+def _put(source: Path, folder: Path, path: str) -> bool:
     """Put a file or a folder into a place, instead of the current one. No link in the place is followed."""
     try:
         remove_inside(folder, path)
         with parent_inside(folder, path, like=folder) as (parent, name):
-            with suppress(OSError):  # on another file system
-                if moves:
-                    os.rename(source, name, dst_dir_fd=parent)
-                    return True
             by_descriptor = Path(f"/proc/self/fd/{parent}")
             where = by_descriptor if by_descriptor.is_dir() else (folder / path).parent
             return copied(source, where / name, keeps=(parent,))

@@ -24,6 +24,7 @@ from orchestrator.project.build_files.packages import MANIFEST as PACKAGE
 from orchestrator.project.build_files.python_envs import toml_of
 from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.environment import Interpreter, look_into_python, normalized
+from orchestrator.project.readiness.inputs import BUILT, key_of_inputs
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of, locked_steps, tool_of
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table
@@ -111,7 +112,7 @@ def plan_of(
             if any(_stands_for(done, step) for done in steps):
                 continue
             if shutil.which(step.program, path=path):
-                steps.append(step)
+                steps.append(replace(step, key=key_of_inputs(shown, part, step, environ)))
             else:
                 left_out[_lacking(step)] = None
     return SetUpPlan(steps=tuple(steps), left_out=tuple(left_out))
@@ -163,7 +164,6 @@ def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:
 _FOR_TESTS = ("test", "tests", "testing", "dev")
 _FILE_NAMES = ("requirements-{}.txt", "{}-requirements.txt", "requirements_{}.txt", "requirements/{}.txt")
 _FILES = ("requirements.txt", *(form.format(name) for form in _FILE_NAMES for name in _FOR_TESTS))
-_BUILT = re.compile(r"maturin|mesonpy|scikit_build_core|setuptools_rust|ext_modules|Extension\(|cffi_modules")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _DEEPEST_INCLUDE = 5
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
@@ -280,7 +280,7 @@ def python_project(shown: Shown) -> PythonProject:
         ),
         requires=frozenset(name for line in declared if (name := _required(line))),
         open_ended="install_requires" in script or "dependencies" in _texts(project.get("dynamic")),
-        built=any(_BUILT.search(shown.text(name)) for name in MANIFESTS),
+        built=any(BUILT.search(shown.text(name)) for name in MANIFESTS),
         src=bool(shown.ending(".py", under="src/")),
     )
 

@@ -315,7 +315,6 @@ async def remove_scratch_worktrees(run: Run) -> None:
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
     run.scratch.free.clear()
-    async with run.scratch.copying:
-        await remove_scratch_folder(kept_folder(run.folder))
+    await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

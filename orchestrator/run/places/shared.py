@@ -10,10 +10,10 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from orchestrator.project.readiness.kept import ENVIRONMENT, Product, forget, keep, kept_folder, put
+from orchestrator.project.readiness.kept import ENVIRONMENT, Product, keep, kept_folder, put
 from orchestrator.project.readiness.steps import SetUpStep
 from orchestrator.run.record import Run
-from state.safe_paths import remove_inside
+from state.safe_paths import remove_inside, remove_tree
 
 _QUICK_TOOLS = {"uv"}  # which leave it to the first import to compile
 # Runs in an environment of the project, whatever its version: plain and short.
@@ -44,12 +44,11 @@ async def put_kept(run: Run, step: SetUpStep, folder: Path) -> tuple[str, ...] |
     seals = {**run.view.evidence.seals, **run.scratch.seals}
     kept, seal = kept_folder(run.folder), seals.get(step.key, "")
     found = await to_thread.run_sync(put, kept, step.key, seal, folder)
-    run.scratch.kept.set()
     if found is None:
         return None
     if await _works(run, found, folder):
         return found.paths
-    await to_thread.run_sync(forget, kept, step.key)
+    await to_thread.run_sync(remove_tree, kept / step.key)
     for path in found.paths:
         await to_thread.run_sync(remove_inside, folder, path)
     return None
@@ -63,7 +62,6 @@ async def keep_made(run: Run, step: SetUpStep, folder: Path, made: Sequence[str]
     seal = await to_thread.run_sync(keep, kept_folder(run.folder), step.key, folder, made)
     if seal:
         run.scratch.seals[step.key] = seal
-        run.scratch.kept.set()
 
 
 async def _works(run: Run, found: Product, folder: Path) -> bool:

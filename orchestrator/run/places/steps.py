@@ -25,9 +25,7 @@ from orchestrator.project.readiness.kept import (
     copied,
     downloads_of,
     kept_folder,
-    spare_of,
     wheels_of,
-    without_spare,
 )
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
@@ -116,23 +114,6 @@ async def run_steps(
             await keep_made(run, step, folder, made)
             if run.commands.sandboxed:
                 await _collect_wheels(run, step, folder, environment)
-
-
-async def make_spares(run: Run) -> None:
-    """Copy what set-ups keep ahead of the next one, which then only moves it. Does not end by itself."""
-    while True:
-        await run.scratch.kept.wait()
-        run.scratch.kept = anyio.Event()
-        async with run.scratch.copying:
-            for source in await to_thread.run_sync(without_spare, kept_folder(run.folder)):
-                draft = source.with_suffix(".copy")
-                copy = ["cp", "-a", "--reflink=auto", "--", str(source), str(draft)]
-                try:
-                    with suppress(OSError):  # the next set-up copies for itself
-                        if not (await anyio.run_process(copy, check=False)).returncode:
-                            draft.rename(spare_of(source))
-                finally:
-                    await remove_scratch_folder(draft)
 
 
 async def run_steps_apart(

@@ -13,7 +13,7 @@ from language.sampled import sampled
 from language.tables import rows, table
 
 from orchestrator.project.readiness.environment import environment_of
-from orchestrator.project.readiness.kept import keep, put, spare_of, without_spare
+from orchestrator.project.readiness.kept import keep, put
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
 
@@ -107,6 +107,41 @@ def test_the_key_changes_with_what_the_set_up_depends_on_and_with_nothing_else(p
     write(project, {"a.js": "2", "README.md": "x"})
     assert key() == first
     write(project, {"package-lock.json": "2"})
+    assert key() != first
+
+
+READ = table(__file__, "read")
+
+
+@pytest.mark.parametrize("what", READ)
+def test_the_key_changes_with_each_file_that_the_step_reads_and_with_no_other(project, programs, what):
+    def key():
+        return plan_of(project, environ={"PATH": str(programs)}).key
+
+    files, read, other = (READ[what][part] for part in ("files", "read", "other"))
+    write(project, files)
+    first = key()
+    for name in other:
+        write(project, {name: "changed"})
+        assert key() == first, name
+        write(project, {name: files[name]} if name in files else {})
+    seen = {first}
+    for name in read:
+        write(project, {name: files.get(name, "") + "\n# changed"})
+        assert key() not in seen, name
+        seen.add(key())
+
+
+def test_the_key_changes_with_variables_of_the_tool_and_with_its_interpreter(project, programs):
+    def key(**environ):
+        return plan_of(project, environ={"PATH": str(programs), **environ}).key
+
+    write(project, {"package.json": DEPENDS, "package-lock.json": ""})
+    first = key()
+    assert key(EDITOR="vi") == first
+    assert key(npm_config_registry="https://example.com") != first
+    (programs / "node").write_text("#!/bin/sh\nexit 1 # another one\n")
+    (programs / "node").chmod(0o755)
     assert key() != first
 
 
@@ -256,30 +291,6 @@ def test_a_kept_result_that_is_not_as_it_was_sealed_is_used_nowhere(project, tmp
     assert put(kept, "key", seal, second) is None
     assert not list(second.iterdir())
     assert not (kept / "key").exists()
-
-
-def test_a_spare_copy_is_moved_and_then_another_one_is_due(project, tmp_path):
-    grow(project, {"node_modules/a/index.js": "HERE"})
-    seal = keep(kept := tmp_path / "kept", "key", project, ["node_modules"])
-    (source,) = without_spare(kept)
-    shutil.copytree(source, spare_of(source), symlinks=True)
-    node = (spare_of(source) / "0").stat().st_ino
-    assert without_spare(kept) == []
-    (second := tmp_path / "second").mkdir()
-    assert put(kept, "key", seal, second)
-    assert (second / "node_modules").stat().st_ino == node
-    assert (second / "node_modules" / "a" / "index.js").read_text() == str(second)
-    assert without_spare(kept) == [source]
-
-
-def test_a_spare_copy_that_is_not_as_it_was_sealed_is_not_used(project, tmp_path):
-    grow(project, {"node_modules/a/index.js": "1"})
-    seal = keep(kept := tmp_path / "kept", "key", project, ["node_modules"])
-    shutil.copytree(kept / "key", spare := spare_of(kept / "key"))
-    (spare / "0" / "a" / "more.js").write_text("2")
-    (second := tmp_path / "second").mkdir()
-    assert put(kept, "key", seal, second)
-    assert [path.name for path in (second / "node_modules" / "a").iterdir()] == ["index.js"]
 
 
 # --- a project that is installed from the user's checkout (lesson 94) ---------------------------------------

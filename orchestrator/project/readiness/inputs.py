@@ -1,0 +1,131 @@
+"""Everything that a step of a set-up reads, as its key: manifests, settings, scripts, programs, the machine.
+
+What runs while a package is installed may read any file. Counted are the scripts that manifests name for it,
+and the files that these name in turn: by a path, or as a module beside them.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from orchestrator.project.build_files.packages import MANIFEST, scripts_of
+from orchestrator.project.build_files.python_envs import toml_of
+from orchestrator.project.files import MANIFESTS, Shown, belongs_to_tests, matches
+from orchestrator.project.readiness.steps import SetUpStep
+from state.decoding import table_beside
+from state.safe_paths import files_inside, read_inside
+
+BUILT = re.compile(r"maturin|mesonpy|scikit_build_core|setuptools_rust|ext_modules|Extension\(|cffi_modules")
+_RUN = re.compile(r"\b(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)")
+_IMPORTED = re.compile(r"(?:from|import)\s+([\w.]+)")
+_PATH = re.compile(r"[\w@-]*[./][\w./@-]*")
+_DEEPEST, _MOST = 2, 200
+
+
+class _Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The lists of `inputs.yaml`, which describes them."""
+
+    settings: tuple[str, ...]
+    folders: tuple[str, ...]
+    requirements: tuple[str, ...]
+    sources: tuple[str, ...]
+    at_install: tuple[str, ...]
+    builds: str
+    ends: tuple[str, ...]
+    documents: tuple[str, ...]
+    variables: str
+    programs: dict[str, str]
+
+
+@cache
+def _lists() -> _Inputs:
+    return msgspec.convert(table_beside(__file__, "inputs.yaml"), _Inputs)
+
+
+def key_of_inputs(shown: Shown, part: str, step: SetUpStep, environ: Mapping[str, str]) -> str:
+    """Return a step's key with everything that its command reads. `part` is its folder in the worktree."""
+    found = hashlib.sha256(step.key.encode())
+    here = shown.part(part) if part else shown
+    scripts = (
+        _of_python(here) if step.ecosystem == "python" else _of_node(here) if step.ecosystem == "node" else ()
+    )
+    names = {*shown.named(*_lists().settings, deepest=_DEEPEST), *(str(Path(part, name)) for name in scripts)}
+    for place in {"", part}:
+        for folder in _lists().folders:
+            inside = files_inside(shown.folder / place / folder, most=_MOST)
+            names |= {str(Path(place, folder, name)) for name in inside}
+    for name in sorted(names):
+        with suppress(OSError):
+            content = read_inside(shown.folder, name)
+            found.update(f"\0{name} {len(content)}\0".encode() + content)
+    for fact in (platform.system(), platform.machine(), *_facts(step.ecosystem, environ)):
+        found.update(f"\0{fact}".encode())
+    return found.hexdigest()[:32]
+
+
+def _facts(ecosystem: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the tools' variables, and a mark of the interpreter's version, which is not run."""
+    yield from sorted(
+        f"{name}={value}" for name, value in environ.items() if re.match(_lists().variables, name)
+    )
+    name = _lists().programs.get(ecosystem, "")
+    if program := shutil.which(name, path=environ.get("PATH", os.defpath)) if name else None:
+        real = Path(os.path.realpath(program))
+        yield f"{real} {real.stat().st_size} {real.stat().st_mtime_ns}"
+
+
+def _of_node(here: Shown) -> Iterator[str]:
+    for manifest in (name for name in here.files if f"/{name}".endswith(f"/{MANIFEST}")):
+        folder, scripts = os.path.dirname(manifest), scripts_of(here.folder / manifest)  # noqa: PTH120
+        due = [scripts[name] for name in _lists().at_install if name in scripts]
+        texts = [*due, *(scripts.get(name, "") for text in due for name in _RUN.findall(text))]
+        if here.has(f"{folder}/{_lists().builds}".lstrip("/")):
+            texts.append(_lists().builds)
+        yield from _closure(here, folder, "\n".join(texts))
+
+
+def _of_python(here: Shown) -> Iterator[str]:
+    yield from (one for one in here.files if matches(one, _lists().requirements))
+    for name in (one for one in here.named(*MANIFESTS, deepest=_DEEPEST) if not belongs_to_tests(one)):
+        yield name
+        folder, text = os.path.dirname(name), here.text(name)  # noqa: PTH120
+        if BUILT.search(text):
+            yield from (one for one in here.files if matches(one, _lists().sources))
+        if name.endswith(".toml"):
+            toml = toml_of(text)
+            tools, system = toml.get("tool") or {}, toml.get("build-system") or {}
+            builds = [one.get("build") for one in tools.values() if isinstance(one, dict)]
+            places = " ".join(
+                f"{one}/{system.get('build-backend')}" for one in system.get("backend-path") or ()
+            )
+            text = f"{places} {builds} {tools.get('setuptools')}"
+        yield from _closure(here, folder, text) if name.endswith((".toml", ".py")) else ()
+
+
+def _closure(here: Shown, folder: str, text: str) -> Iterator[str]:
+    """Yield the files that a text names, and those that they name, but nothing that a package imports."""
+    seen, waiting = set[str](), [(folder, text)]
+    while waiting and len(seen) < _MOST:
+        beside, told = waiting.pop()
+        words = {*_PATH.findall(told), *(one.replace(".", "/") for one in _IMPORTED.findall(told))}
+        paths = {
+            os.path.normpath(f"{at}/{one}{end}".lstrip("/"))
+            for at in (folder, beside)
+            for one in words
+            for end in _lists().ends
+        }
+        for name in sorted(paths & here.files - seen):
+            if not name.endswith(_lists().documents):
+                seen.add(name)
+                inner = os.path.dirname(name)  # noqa: PTH120
+                if not here.has(f"{inner}/__init__.py".lstrip("/")):
+                    waiting.append((inner, here.text(name)))
+    yield from seen
