@@ -26,13 +26,12 @@ from state.settings.records import Effort, Limits, Settings
 class ScratchWorktrees:
     """The scratch worktrees of this process that are not in use, and how many were made.
 
-    `base_keys` are those of the steps of the base's set-up, `seals` the digests of what is kept of them.
-    `failed` are trees and keys of steps that failed.
+    `seals` are the digests of what is kept of set-ups, by the key of the step. `failed` are trees and keys of
+    steps that failed.
     """
 
     free: list[Path] = field(default_factory=list)
     made: int = 0
-    base_keys: set[str] = field(default_factory=set)
     seals: dict[str, str] = field(default_factory=dict)
     failed: set[tuple[str, str]] = field(default_factory=set)
 

@@ -32,7 +32,6 @@ from orchestrator.run.places.steps import (
     as_base,
     base_tree,
     is_lost,
-    needs_base,
     plan_for,
     read_note,
     ready_environment,
@@ -134,7 +133,7 @@ async def _made_ready(
                     tree=before,
                     take_index=partial(shadow_snapshot, folder, index),
                     done=frozenset(noted.keys),
-                    fresh=cut_off or (untouched if task_id else needs_base(run, plan, noted)),
+                    fresh=cut_off or untouched or not task_id,
                     disposable=not task_id or cut_off,
                 )
                 results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
@@ -192,7 +191,6 @@ async def _in_sandbox(
             plan = await plan_for(run, at.folder)
             await run_steps(run, plan, at.folder, results, index=at.index, keeps=True)
             await put_back(await base_tree(run))
-            run.scratch.base_keys |= set(results.keys)
     if any(not one.passed for one in results.runs) and listed:
         return results
     if listed and await _list_key(run, at.folder) != list_at_base:

@@ -346,10 +346,3 @@ def is_lost(kept: Path, folder: Path, noted: Noted) -> bool:
     return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart) or any(
         not os.path.lexists(folder / path) for path in noted.made
     )
-
-
-def needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
-    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
-    due = {step.key for step in plan.steps} - {*noted.keys}
-    known = run.scratch.base_keys
-    return not noted.state or not plan.steps or not known or bool(due & known)
