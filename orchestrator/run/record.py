@@ -26,12 +26,13 @@ from state.settings.records import Effort, Limits, Settings
 class ScratchWorktrees:
     """The scratch worktrees of this process that are not in use, and how many were made.
 
-    `seals` are the digests of what is kept of set-ups, by the key of the step. `failed` are trees and keys of
-    steps that failed.
+    `shown` are the trees that commands ran on last, by folder. `seals` are the digests of what is kept of
+    set-ups, by the key of the step. `failed` are trees and keys of steps that failed.
     """
 
     free: list[Path] = field(default_factory=list)
     made: int = 0
+    shown: dict[Path, str] = field(default_factory=dict)
     seals: dict[str, str] = field(default_factory=dict)
     failed: set[tuple[str, str]] = field(default_factory=set)
 

@@ -30,24 +30,9 @@ _PATH = re.compile(r"[\w@-]*[./][\w./@-]*")
 _DEEPEST, _MOST = 2, 200
 
 
-class _Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The lists of `inputs.yaml`, which describes them."""
-
-    settings: tuple[str, ...]
-    folders: tuple[str, ...]
-    requirements: tuple[str, ...]
-    sources: tuple[str, ...]
-    at_install: tuple[str, ...]
-    builds: str
-    ends: tuple[str, ...]
-    documents: tuple[str, ...]
-    variables: str
-    programs: dict[str, str]
-
-
 @cache
-def _lists() -> _Inputs:
-    return msgspec.convert(table_beside(__file__, "inputs.yaml"), _Inputs)
+def _lists() -> dict[str, tuple[str, ...]]:
+    return msgspec.convert(table_beside(__file__, "inputs.yaml"), dict[str, tuple[str, ...]])
 
 
 def key_of_inputs(shown: Shown, part: str, step: SetUpStep, environ: Mapping[str, str]) -> str:
@@ -57,48 +42,47 @@ def key_of_inputs(shown: Shown, part: str, step: SetUpStep, environ: Mapping[str
     scripts = (
         _of_python(here) if step.ecosystem == "python" else _of_node(here) if step.ecosystem == "node" else ()
     )
-    names = {*shown.named(*_lists().settings, deepest=_DEEPEST), *(str(Path(part, name)) for name in scripts)}
-    for place in {"", part}:
-        for folder in _lists().folders:
-            inside = files_inside(shown.folder / place / folder, most=_MOST)
-            names |= {str(Path(place, folder, name)) for name in inside}
+    names = {
+        *shown.named(*_lists()["settings"], deepest=_DEEPEST),
+        *(str(Path(part, name)) for name in scripts),
+    }
+    for folder in (Path(place, one) for place in {"", part} for one in _lists()["folders"]):
+        names.update(str(folder / name) for name in files_inside(shown.folder / folder, most=_MOST))
     for name in sorted(names):
         with suppress(OSError):
             content = read_inside(shown.folder, name)
             found.update(f"\0{name} {len(content)}\0".encode() + content)
-    for fact in (platform.system(), platform.machine(), *_facts(step.ecosystem, environ)):
+    for fact in (platform.system(), platform.machine(), *_facts(environ)):
         found.update(f"\0{fact}".encode())
     return found.hexdigest()[:32]
 
 
-def _facts(ecosystem: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield the tools' variables, and a mark of the interpreter's version, which is not run."""
-    yield from sorted(
-        f"{name}={value}" for name, value in environ.items() if re.match(_lists().variables, name)
-    )
-    name = _lists().programs.get(ecosystem, "")
-    if program := shutil.which(name, path=environ.get("PATH", os.defpath)) if name else None:
-        real = Path(os.path.realpath(program))
-        yield f"{real} {real.stat().st_size} {real.stat().st_mtime_ns}"
+def _facts(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the tools' variables, and a mark of the version of each interpreter, none of which is run."""
+    ours = _lists()["variables"]
+    yield from sorted(f"{name}={value}" for name, value in environ.items() if name.upper().startswith(ours))
+    for name in _lists()["programs"]:
+        if program := shutil.which(name, path=environ.get("PATH", os.defpath)):
+            real = Path(os.path.realpath(program))
+            yield f"{real} {real.stat().st_size} {real.stat().st_mtime_ns}"
 
 
 def _of_node(here: Shown) -> Iterator[str]:
     for manifest in (name for name in here.files if f"/{name}".endswith(f"/{MANIFEST}")):
         folder, scripts = os.path.dirname(manifest), scripts_of(here.folder / manifest)  # noqa: PTH120
-        due = [scripts[name] for name in _lists().at_install if name in scripts]
+        due = [scripts[name] for name in _lists()["at_install"] if name in scripts]
         texts = [*due, *(scripts.get(name, "") for text in due for name in _RUN.findall(text))]
-        if here.has(f"{folder}/{_lists().builds}".lstrip("/")):
-            texts.append(_lists().builds)
+        texts += [one for one in _lists()["builds"] if here.has(f"{folder}/{one}".lstrip("/"))]
         yield from _closure(here, folder, "\n".join(texts))
 
 
 def _of_python(here: Shown) -> Iterator[str]:
-    yield from (one for one in here.files if matches(one, _lists().requirements))
+    yield from (one for one in here.files if matches(one, _lists()["requirements"]))
     for name in (one for one in here.named(*MANIFESTS, deepest=_DEEPEST) if not belongs_to_tests(one)):
         yield name
         folder, text = os.path.dirname(name), here.text(name)  # noqa: PTH120
         if BUILT.search(text):
-            yield from (one for one in here.files if matches(one, _lists().sources))
+            yield from (one for one in here.files if matches(one, _lists()["sources"]))
         if name.endswith(".toml"):
             toml = toml_of(text)
             tools, system = toml.get("tool") or {}, toml.get("build-system") or {}
@@ -120,10 +104,10 @@ def _closure(here: Shown, folder: str, text: str) -> Iterator[str]:
             os.path.normpath(f"{at}/{one}{end}".lstrip("/"))
             for at in (folder, beside)
             for one in words
-            for end in _lists().ends
+            for end in _lists()["ends"]
         }
         for name in sorted(paths & here.files - seen):
-            if not name.endswith(_lists().documents):
+            if not name.endswith(_lists()["documents"]):
                 seen.add(name)
                 inner = os.path.dirname(name)  # noqa: PTH120
                 if not here.has(f"{inner}/__init__.py".lstrip("/")):

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
@@ -28,9 +28,10 @@ from state.safe_paths import (
     write_inside,
 )
 
-_DRAFT, _ABOUT = ".draft", "about.json"
+_DRAFT, _TREE, _ABOUT, _MADE = ".draft", "tree", "about.json", "sq-made"
 ENVIRONMENT = "pyvenv.cfg"  # in each virtual environment
 _COMPILED = ".pyc"
+_Marks = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,20 +60,19 @@ def wheels_of(kept: Path) -> Path:
 
 def keep(kept: Path, key: str, folder: Path, paths: Sequence[str]) -> str:
     """Keep what a step made in a place, and return its seal, or "" if it can be used in no other place."""
-    draft = kept / f"{key}{_DRAFT}"
+    draft, naming = kept / f"{key}{_DRAFT}", None
     remove_tree(draft)
-    draft.mkdir(mode=0o700, parents=True)
-    if all(copied(folder / path, draft / str(number)) for number, path in enumerate(paths)):
-        naming = _naming(draft, paths, folder)
-        if naming is not None:
-            about = Product(made_in=str(folder), paths=tuple(paths), naming=naming)
-            (draft / _ABOUT).write_bytes(msgspec.json.encode(about))
-            seal = seal_of(draft)
-            remove_tree(kept / key)
-            draft.rename(kept / key)
-            return seal
-    remove_tree(draft)
-    return ""
+    (draft / _TREE).mkdir(mode=0o700, parents=True)
+    if all(copied(folder / path, draft / _TREE / path) for path in paths):
+        naming = _naming(draft / _TREE, str(folder))
+    if naming is None:
+        remove_tree(draft)
+        return ""
+    about = Product(made_in=str(folder), paths=tuple(paths), naming=naming)
+    (draft / _ABOUT).write_bytes(msgspec.json.encode(about))
+    remove_tree(kept / key)
+    draft.rename(kept / key)
+    return seal_of(kept / key)
 
 
 def put(kept: Path, key: str, seal: str, folder: Path) -> Product | None:
@@ -86,13 +86,18 @@ def put(kept: Path, key: str, seal: str, folder: Path) -> Product | None:
         remove_tree(source)
         return None
     about = msgspec.json.decode((source / _ABOUT).read_bytes(), type=Product)
-    there = (_put(source / str(number), folder, path) for number, path in enumerate(about.paths))
+    there = (_put(source / _TREE / path, folder, path) for path in about.paths)
     if all(there) and _names_anew(about, folder):
         return about
-    for path in about.paths:
-        with suppress(OSError):  # a link on the way, which is not followed
-            remove_inside(folder, path)
+    remove_all(folder, about.paths)
     return None
+
+
+def remove_all(folder: Path, paths: Iterable[str]) -> None:
+    """Remove these paths in a place, but nothing behind a link on the way."""
+    for path in paths:
+        with suppress(OSError):
+            remove_inside(folder, path)
 
 
 def seal_of(folder: Path) -> str:
@@ -113,8 +118,39 @@ def seal_of(folder: Path) -> str:
     return found.hexdigest()
 
 
+def note_made(own: Path, folder: Path, paths: Sequence[str]) -> None:
+    """Note the files below these paths in a place of sq's. `own` is the place's git folder."""
+    write_inside(own, _MADE, msgspec.json.encode((paths, _marks(folder, paths))))
+
+
+def is_as_made(own: Path, folder: Path, *, tidies: bool = False) -> bool:
+    """Whether all that a set-up made is there and was not touched. `tidies`: remove what came to it since."""
+    if not (own / _MADE).exists():
+        return True
+    paths, files = msgspec.json.decode((own / _MADE).read_bytes(), type=tuple[list[str], _Marks])
+    now = _marks(folder, paths)
+    remove_all(folder, now.keys() - files.keys() if tidies else ())
+    return all(now.get(name) == mark for name, mark in files.items())
+
+
+def _marks(folder: Path, paths: Sequence[str]) -> _Marks:
+    """Return the files below paths of a place, each with its node and the time of its last change."""
+    found: _Marks = {}
+    for name in (name for path in paths for name in (path, *_below(folder, path))):
+        with suppress(OSError):
+            facts = (folder / name).lstat()
+            if not stat.S_ISDIR(facts.st_mode):
+                found[name] = facts.st_ino, facts.st_ctime_ns
+    return found
+
+
+def _below(folder: Path, path: str) -> Iterator[str]:
+    return (f"{path}/{one}" for one in files_inside(folder / path, every=True))
+
+
 def copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
     """Copy a folder with its links, holes and times, sharing blocks if possible. Whether all is there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     for options in (("-a", "--reflink=auto"), ("-a",)):
         try:
             subprocess.run(
@@ -133,66 +169,45 @@ def copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:
 # --- other places ---------------------------------------------------------------------------------------
 
 
-def _spellings(folder: str, to: str = "") -> Mapping[bytes, bytes]:
+def _spellings(folder: str, to: str = "") -> dict[bytes, bytes]:
     """Return the ways in which files name a place, and what stands for each in another one."""
-    forms = (str, os.path.realpath, quote, lambda one: quote(os.path.realpath(one)))
-    return {os.fsencode(form(folder)): os.fsencode(form(to)) for form in forms}
+    return {os.fsencode(form(folder)): os.fsencode(form(to)) for form in (str, os.path.realpath, quote)}
 
 
-def _naming(draft: Path, paths: Sequence[str], folder: Path) -> tuple[str, ...] | None:
-    """Return the paths of the texts and links that name their place. None: they can be used only there.
+def _naming(tree: Path, folder: str) -> tuple[str, ...] | None:
+    """Return the texts and links in a kept result that name its place. None: it can be used only there.
 
     Compiled files of Python that name it are removed: they are made anew.
     """
-    spelled, found = tuple(_spellings(str(folder))), list[str]()
-    for name, path in _every(draft, paths):
-        if path.is_symlink():
-            target = os.fsencode(path.readlink())
-            if _is_below(target, spelled):
-                found.append(name)
-            elif _leads_out(
-                name, os.fsdecode(target), of_environment=(path.parents[1] / ENVIRONMENT).exists()
-            ):
-                return None
-        elif path.is_file() and (kind := _names(path, spelled)):
-            if path.suffix == _COMPILED:
-                path.unlink()
-            elif kind == "binary":
-                return None
-            else:
-                found.append(name)
+    spelled, found = _spellings(folder), list[str]()
+    for name in files_inside(tree, every=True):
+        path = tree / name
+        names, moves = _link(path, name, spelled) if path.is_symlink() else _file(path, spelled)
+        if names and path.suffix == _COMPILED:
+            path.unlink()
+        elif not moves:
+            return None
+        elif names:
+            found.append(name)
     return tuple(found)
 
 
-def _every(draft: Path, paths: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Yield each file and link of a kept result, by its path in a place, with where it is kept."""
-    for number, path in enumerate(paths):
-        kept = draft / str(number)
-        if kept.is_symlink() or not kept.is_dir():
-            yield path, kept
-        else:
-            yield from ((f"{path}/{one}", kept / one) for one in files_inside(kept, every=True))
+def _link(path: Path, name: str, spelled: Iterable[bytes]) -> tuple[bool, bool]:
+    """Return whether a link names its place, and whether it can be moved: it does not lead out."""
+    target = os.readlink(path)  # noqa: PTH115  it is compared as text
+    names = any(f"{target}/".startswith(f"{os.fsdecode(one)}/") for one in spelled)
+    if target.startswith("/"):  # as `npm link` makes them, or an environment to its interpreter
+        return names, names or (path.parents[1] / ENVIRONMENT).exists()
+    return names, not os.path.normpath(Path(name).parent / target).startswith(os.pardir)
 
 
-def _names(path: Path, spelled: Sequence[bytes]) -> str:
-    """Return whether a file that names a place is a "text" or "binary", or "" if it does not name it."""
-    if not path.stat().st_size:
-        return ""
+def _file(path: Path, spelled: Iterable[bytes]) -> tuple[bool, bool]:
+    """Return whether a file names its place, and whether it can be moved: it does not, or is a text."""
+    if not (path.is_file() and path.stat().st_size):
+        return False, True
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        if all(content.find(one) < 0 for one in spelled):
-            return ""
-        return "binary" if content.find(b"\0") >= 0 else "text"
-
-
-def _is_below(target: bytes, folders: Sequence[bytes]) -> bool:
-    return any(target == one or target.startswith(one + b"/") for one in folders)
-
-
-def _leads_out(name: str, target: str, *, of_environment: bool) -> bool:
-    """Whether a link leads out of its place, as `npm link` makes them. An environment's interpreter may."""
-    if target.startswith("/"):
-        return not of_environment
-    return os.path.normpath(f"{os.path.dirname(name)}/{target}").startswith(os.pardir)  # noqa: PTH120
+        names = any(content.find(one) >= 0 for one in spelled)
+        return names, not names or content.find(b"\0") < 0
 
 
 def _put(source: Path, folder: Path, path: str) -> bool:

@@ -22,7 +22,7 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
-from orchestrator.project.readiness.kept import kept_folder
+from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import offline_variables
 from orchestrator.run.places.steps import (
@@ -102,7 +102,9 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     state = failed_here if failed or results.failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
-    made = tuple(one for one in {*noted.made, *results.made} if os.path.lexists(folder / one))
+    made = tuple(one for one in dict.fromkeys((*noted.made, *results.made)) if os.path.lexists(folder / one))
+    if not task_id:
+        await to_thread.run_sync(note_made, marker.parent, folder, made)
     write_note(marker, Noted(state=state, keys=keys, apart=apart, made=made))
 
 
@@ -298,10 +300,20 @@ async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree
     folder = scratch.free.pop()
     try:
         await show_tree(run.repository, folder, tree)
+        if scratch.shown.get(folder) != tree:
+            await _tidy(folder)
+        scratch.shown[folder] = tree
         await set_up(run, "", folder, of_sq=True)
         yield ScratchWorktree(folder=folder, tree=tree, environment=await ready_environment(run, folder))
     finally:
         scratch.free.append(folder)
+
+
+async def _tidy(folder: Path) -> None:
+    """Remove what commands of another tree left among the results of a set-up, or let it be made anew."""
+    own = git_dir(folder)
+    if not await to_thread.run_sync(partial(is_as_made, own, folder, tidies=True)):
+        (own / _MARKER).unlink(missing_ok=True)
 
 
 async def remove_scratch_worktrees(run: Run) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from orchestrator.project.readiness.kept import ENVIRONMENT, Product, keep, kept_folder, put
+from orchestrator.project.readiness.kept import ENVIRONMENT, Product, keep, kept_folder, put, remove_all
 from orchestrator.project.readiness.steps import SetUpStep
 from orchestrator.run.record import Run
-from state.safe_paths import remove_inside, remove_tree
+from state.safe_paths import remove_tree
 
 _QUICK_TOOLS = {"uv"}  # which leave it to the first import to compile
 # Runs in an environment of the project, whatever its version: plain and short.
@@ -49,8 +49,7 @@ async def put_kept(run: Run, step: SetUpStep, folder: Path) -> tuple[str, ...] |
     if await _works(run, found, folder):
         return found.paths
     await to_thread.run_sync(remove_tree, kept / step.key)
-    for path in found.paths:
-        await to_thread.run_sync(remove_inside, folder, path)
+    await to_thread.run_sync(remove_all, folder, found.paths)
     return None
 
 

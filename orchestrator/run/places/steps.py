@@ -10,7 +10,7 @@ steps are done. It lies beside the index, where no agent of a sandbox can write.
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from orchestrator.project.readiness.kept import (
     copied,
     downloads_of,
     kept_folder,
+    remove_all,
     wheels_of,
 )
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
@@ -36,7 +37,7 @@ from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.paths import remove_scratch_folder, scratch_folder
 from state.records.commands import CommandRun
-from state.safe_paths import remove_inside, write_inside
+from state.safe_paths import write_inside
 from state.secrets import without_secrets
 from state.words import listed
 
@@ -257,9 +258,7 @@ async def _run_step(
     if done.passed:
         into.made += made
         return made
-    for path in made:
-        with suppress(OSError):  # a link on the way, which is not followed
-            await to_thread.run_sync(remove_inside, folder, path)
+    await to_thread.run_sync(remove_all, folder, made)
     return ()
 
 

@@ -284,7 +284,7 @@ def test_a_kept_result_that_is_not_as_it_was_sealed_is_used_nowhere(project, tmp
     tree = {"node_modules/a/index.js": "1", "node_modules/.bin/a": "-> ../a/index.js"}
     grow(project, tree)
     seal = keep(kept := tmp_path / "kept", "key", project, ["node_modules"])
-    changed = kept / "key" / "0" / where.removeprefix("node_modules/")
+    changed = kept / "key" / "tree" / where
     changed.unlink()
     changed.write_text("1 // changed")
     (second := tmp_path / "second").mkdir()

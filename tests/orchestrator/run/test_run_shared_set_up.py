@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from language.scripted import Rehearse, call, completes, says, whole_run, writes
+from language.scripted import (
+    Rehearse,
+    call,
+    completes,
+    passes,
+    plans,
+    says,
+    whole_run,
+    worker,
+    writes,
+)
 from language.tables import table
 
 from state.journal import events as e
@@ -50,3 +60,46 @@ def test_one_environment_is_made_in_a_run_and_each_place_has_a_copy_that_runs_it
     assert {Path(one.folder).name for one in set_ups} >= {"notes", "verify.1"}
     assert [one.again for one in set_ups if one.task_id == "notes"] == [(".venv",)]
     assert (environment / "notes.txt").read_text() == "1\n", "a file of the copy names the first place"
+
+
+EVIL = "import os; os.environ['STOLEN'] = 'yes'\n"
+
+
+def test_what_the_tests_of_one_task_write_into_sqs_environment_meets_no_other_task(
+    rehearse: Rehearse, environment: Path, shell: Shell
+) -> None:
+    """One task's tests plant a start-up file and change a package, as far as their sandbox lets them."""
+    plants = (
+        "import glob, os, pathlib, pip, sys\n"
+        "if os.path.exists('good.txt'):\n    sys.exit('STOLEN' in os.environ)\n"
+        "site = pathlib.Path(glob.glob('.venv/lib/*/site-packages')[0])\n"
+        f"if os.path.exists('evil.txt'):\n    (site / 'evil.pth').write_text({EVIL!r})\n"
+        f"    next(site.glob('pip/__init__.py')).write_text({EVIL!r})\n"
+    )
+    callers = whole_run(
+        planner=[plans("first", "second", second=["first"])],
+        **worker("first", 1, writes("evil.txt", "1\n"), completes()),
+        **worker("second", 1, writes("good.txt", "1\n"), completes()),
+        **{"reviewer/first/*": [passes()], "reviewer/second/*": [passes()]},
+    )
+    commit(environment, shell, {"check.py": plants})
+    done = rehearse(callers, verify=("python3 check.py",), ends=None)
+    verified = {one.task_id: [run.passed for run in one.runs] for one in done.of(e.VerificationFinished)}
+    assert verified.get("second") == [True], done.output
+    ran = [run.command for one in done.of(e.WorkspaceSetUp) for run in one.runs]
+    assert len(ran) == 1, "the copies come from what was made at the base"
+
+
+def test_a_module_that_is_missing_in_a_place_of_sqs_is_made_anew_before_anybody_is_told(
+    rehearse: Rehearse, environment: Path
+) -> None:
+    """The command removes a package of the environment once, as a person might, and misses it then."""
+    once = environment.parent / "once"
+    loses = (
+        f"test ! -e notes.txt || test -e {once} || {{ touch {once}; rm -r .venv/lib/*/site-packages/pip; }}; "
+        "python3 -m pip --version"
+    )
+    done = rehearse(whole_run(), settings={"sandbox": "off"}, verify=(loses,))
+    assert once.exists()
+    assert [run.passed for one in done.of(e.VerificationFinished) for run in one.runs].count(False) == 0
+    assert "No module named" not in done.output
