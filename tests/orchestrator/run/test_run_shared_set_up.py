@@ -62,6 +62,10 @@ def test_one_environment_is_made_in_a_run_and_each_place_has_a_copy_that_runs_it
     assert (environment / "notes.txt").read_text() == "1\n", "a file of the copy names the first place"
 
 
+def delivered(repository: Path, shell: Shell, commit: str) -> list[str]:
+    return shell(repository, "git", "ls-tree", "-r", "--name-only", commit).split()
+
+
 EVIL = "import os; os.environ['STOLEN'] = 'yes'\n"
 
 
@@ -88,6 +92,29 @@ def test_what_the_tests_of_one_task_write_into_sqs_environment_meets_no_other_ta
     assert verified.get("second") == [True], done.output
     ran = [run.command for one in done.of(e.WorkspaceSetUp) for run in one.runs]
     assert len(ran) == 1, "the copies come from what was made at the base"
+
+
+@pytest.mark.slow
+def test_a_build_backend_that_one_task_changes_serves_its_tree_alone(
+    rehearse: Rehearse, environment: Path, shell: Shell
+) -> None:
+    evil = BACKEND.replace('os.path.abspath("src")', f'os.path.abspath("src") + {chr(10) + EVIL!r}')
+    assert evil != BACKEND
+    looks = "import os, sys\nsys.exit(os.path.exists('evil.txt') != ('STOLEN' in os.environ))\n"
+    commit(environment, shell, {"check.py": looks})
+    sees = "python3 -c \"import os; print('STOLEN' in os.environ)\" > good.txt"
+    callers = whole_run(
+        planner=[plans("first", "second")],
+        **worker("first", 1, writes("backend.py", evil), writes("evil.txt", "1\n"), completes()),
+        **worker("second", 1, says(call("Bash", command=sees)), completes()),
+        **{"reviewer/first/*": [passes()], "reviewer/second/*": [passes()]},
+    )
+    done = rehearse(callers, verify=("python3 check.py",), ends=None)
+    verified = done.of(e.VerificationFinished)
+    assert {one.task_id for one in verified} >= {"first", "second"}, done.output
+    assert all(run.passed for one in verified for run in one.runs), done.output
+    assert "good.txt" in delivered(environment, shell, done.view.whole.commit), done.output
+    assert shell(environment, "git", "show", f"{done.view.whole.commit}:good.txt") == "False"
 
 
 def test_a_module_that_is_missing_in_a_place_of_sqs_is_made_anew_before_anybody_is_told(
