@@ -462,23 +462,6 @@ async def holds_more(folder: Path, index: Path) -> bool:
     return bool(await git(folder, "ls-files", "--others", "--directory", "-z", environment=environment))
 
 
-async def ignored_in(folder: Path, index: Path | None = None) -> dict[str, tuple[int, int]]:
-    """Return what git ignores in a worktree, whole folders as one path, each with a mark of what is there.
-
-    `index` is the index file that names the worktree's own files. None: git's own for it.
-    """
-    asked = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    environment = {"GIT_INDEX_FILE": str(index)} if index else {}
-    with ignoring_junk() as ignoring:
-        listed = await git(folder, *asked, settings=ignoring, environment=environment)
-    found = {}
-    for path in (one.rstrip("/") for one in listed.split("\0") if one):
-        with suppress(OSError):
-            facts = (folder / path).lstat()
-            found[path] = facts.st_ino, facts.st_mtime_ns
-    return found
-
-
 async def remove_others(folder: Path, index: Path) -> None:
     """Remove all files that the index file `index` does not name, ignored ones and repositories included."""
     await git(folder, "clean", "-ffdxq", environment={"GIT_INDEX_FILE": str(index)})

@@ -9,15 +9,15 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
 from orchestrator.project.build_files.packages import MANIFEST, scripts_of
-from orchestrator.project.build_files.python_envs import toml_of
 from orchestrator.project.files import MANIFESTS, Shown, belongs_to_tests, matches
 from orchestrator.project.readiness.steps import SetUpStep
 from state.decoding import table_beside
@@ -25,7 +25,9 @@ from state.safe_paths import files_inside, read_inside
 
 BUILT = re.compile(r"maturin|mesonpy|scikit_build_core|setuptools_rust|ext_modules|Extension\(|cffi_modules")
 _RUN = re.compile(r"\b(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)")
-_IMPORTED = re.compile(r"(?:from|import)\s+([\w.]+)")
+_IMPORTED = re.compile(r"(?:from\s|import\s|build-backend\s*=)\s*[\"']?([\w.]+)")
+_BUILD = re.compile(r"\[+(?:build-system|tool\.(?:setuptools|poetry\]|[\w-]+\.build))")
+_BACKEND_PATH = re.compile(r"backend-path\s*=\s*\[\s*[\"']([^\"']+)")
 _PATH = re.compile(r"[\w@-]*[./][\w./@-]*")
 _DEEPEST, _MOST = 2, 200
 
@@ -35,20 +37,27 @@ def _lists() -> dict[str, tuple[str, ...]]:
     return msgspec.convert(table_beside(__file__, "inputs.yaml"), dict[str, tuple[str, ...]])
 
 
-def key_of_inputs(shown: Shown, part: str, step: SetUpStep, environ: Mapping[str, str]) -> str:
-    """Return a step's key with everything that its command reads. `part` is its folder in the worktree."""
+def is_below(name: str, paths: Collection[str]) -> bool:
+    """Whether a path is one of these, or in one of these folders."""
+    return any(one in paths for one in accumulate(name.split("/"), "{}/{}".format))
+
+
+def key_of_inputs(
+    shown: Shown, part: str, step: SetUpStep, environ: Mapping[str, str], ignored: Collection[str] = ()
+) -> str:
+    """Return a step's key with everything that its command reads, in its folder `part` of a worktree.
+
+    `ignored` are files and folders that do not count.
+    """
     found = hashlib.sha256(step.key.encode())
     here = shown.part(part) if part else shown
-    scripts = (
-        _of_python(here) if step.ecosystem == "python" else _of_node(here) if step.ecosystem == "node" else ()
+    scripts = {"python": _of_python, "node": _of_node}.get(step.ecosystem, lambda _: iter(()))(here)
+    names = {*shown.named(*_lists()["settings"], deepest=_DEEPEST)}.union(
+        str(Path(part, one)) for one in scripts
     )
-    names = {
-        *shown.named(*_lists()["settings"], deepest=_DEEPEST),
-        *(str(Path(part, name)) for name in scripts),
-    }
     for folder in (Path(place, one) for place in {"", part} for one in _lists()["folders"]):
         names.update(str(folder / name) for name in files_inside(shown.folder / folder, most=_MOST))
-    for name in sorted(names):
+    for name in sorted(one for one in names if not is_below(one, ignored)):
         with suppress(OSError):
             content = read_inside(shown.folder, name)
             found.update(f"\0{name} {len(content)}\0".encode() + content)
@@ -84,14 +93,9 @@ def _of_python(here: Shown) -> Iterator[str]:
         if BUILT.search(text):
             yield from (one for one in here.files if matches(one, _lists()["sources"]))
         if name.endswith(".toml"):
-            toml = toml_of(text)
-            tools, system = toml.get("tool") or {}, toml.get("build-system") or {}
-            builds = [one.get("build") for one in tools.values() if isinstance(one, dict)]
-            places = " ".join(
-                f"{one}/{system.get('build-backend')}" for one in system.get("backend-path") or ()
-            )
-            text = f"{places} {builds} {tools.get('setuptools')}"
-        yield from _closure(here, folder, text) if name.endswith((".toml", ".py")) else ()
+            text = "".join(one for one in re.split(r"^(?=\[)", text, flags=re.MULTILINE) if _BUILD.match(one))
+        for place in ("", *_BACKEND_PATH.findall(text)) if not name.endswith(".cfg") else ():
+            yield from _closure(here, f"{folder}/{place}", text)
 
 
 def _closure(here: Shown, folder: str, text: str) -> Iterator[str]:

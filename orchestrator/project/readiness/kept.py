@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
@@ -105,16 +105,14 @@ def seal_of(folder: Path) -> str:
     found = hashlib.sha256()
     for name in files_inside(folder, every=True):
         path = folder / name
-        try:
-            facts = path.lstat()
-            found.update(f"\0{facts.st_mode:o} {facts.st_size}\0".encode() + os.fsencode(name) + b"\0")
-            if stat.S_ISLNK(facts.st_mode):
+        with suppress(OSError):  # what cannot be read stands there by its name and mode
+            mode = path.lstat().st_mode
+            found.update(f"\0{mode:o}\0".encode() + os.fsencode(name) + b"\0")
+            if stat.S_ISLNK(mode):
                 found.update(os.fsencode(path.readlink()))
-            elif stat.S_ISREG(facts.st_mode):
+            elif stat.S_ISREG(mode):
                 with path.open("rb") as file:
                     found.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError:
-            found.update(b"\0unreadable")
     return found.hexdigest()
 
 
@@ -136,16 +134,13 @@ def is_as_made(own: Path, folder: Path, *, tidies: bool = False) -> bool:
 def _marks(folder: Path, paths: Sequence[str]) -> _Marks:
     """Return the files below paths of a place, each with its node and the time of its last change."""
     found: _Marks = {}
-    for name in (name for path in paths for name in (path, *_below(folder, path))):
+    below = (f"{path}/{one}" for path in paths for one in files_inside(folder / path, every=True))
+    for name in (*paths, *below):
         with suppress(OSError):
             facts = (folder / name).lstat()
             if not stat.S_ISDIR(facts.st_mode):
                 found[name] = facts.st_ino, facts.st_ctime_ns
     return found
-
-
-def _below(folder: Path, path: str) -> Iterator[str]:
-    return (f"{path}/{one}" for one in files_inside(folder / path, every=True))
 
 
 def copied(source: Path, target: Path, *, keeps: Sequence[int] = ()) -> bool:

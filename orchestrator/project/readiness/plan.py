@@ -19,12 +19,12 @@ from typing import Any
 
 from anyio import to_thread
 
-from orchestrator.git.seeding import files_to_copy, ignored_paths
+from orchestrator.git.seeding import files_to_copy, ignored_in
 from orchestrator.project.build_files.packages import MANIFEST as PACKAGE
 from orchestrator.project.build_files.python_envs import toml_of
 from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.environment import Interpreter, look_into_python, normalized
-from orchestrator.project.readiness.inputs import BUILT, key_of_inputs
+from orchestrator.project.readiness.inputs import BUILT, is_below, key_of_inputs
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of, locked_steps, tool_of
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table
@@ -54,14 +54,15 @@ class SetUpPlan:
 async def plan_without_ignored(
     folder: Path, *, checkout: Path, include: Sequence[str], environ: Mapping[str, str]
 ) -> SetUpPlan:
-    """Return the set-up as `plan_of`, from the lock files and manifests that git does not ignore there.
+    """Return the set-up as `plan_of`, from the files that git does not ignore there.
 
     A build makes the ignored ones, and no clone has them. Those of `include` count, the patterns of
     `worktree.include`, because each worktree gets them.
     """
-    ignored = {
-        *await ignored_paths(folder, await to_thread.run_sync(lambda: sorted(_deciding(look(folder)))))
-    }
+    hidden = {*await ignored_in(folder)}
+    ignored = hidden.union(
+        one for one in (await to_thread.run_sync(look, folder)).files if is_below(one, hidden)
+    )
     if ignored and include:
         ignored -= {*await files_to_copy(checkout, include)}
     look_at = partial(plan_of, folder, checkout=checkout, environ=environ, ignored=ignored)
@@ -112,7 +113,7 @@ def plan_of(
             if any(_stands_for(done, step) for done in steps):
                 continue
             if shutil.which(step.program, path=path):
-                steps.append(replace(step, key=key_of_inputs(shown, part, step, environ)))
+                steps.append(replace(step, key=key_of_inputs(shown, part, step, environ, ignored)))
             else:
                 left_out[_lacking(step)] = None
     return SetUpPlan(steps=tuple(steps), left_out=tuple(left_out))

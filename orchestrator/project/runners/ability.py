@@ -72,7 +72,7 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
     return ""
 
 
-def says_missing(output: str) -> bool:
+def misses(output: str) -> bool:
     """Whether an output names a program or a module as missing, of the project or of its environment."""
     every = (_messages().shell, _messages().starters, _messages().modules, _messages().packages)
     return any(re.search(one, output, re.MULTILINE) for patterns in every for one in patterns)

@@ -23,13 +23,7 @@ from orchestrator.git.locks import git_dir
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.kept import copied, is_as_made
-from orchestrator.project.runners.ability import (
-    broke_off,
-    failing_part,
-    missing_program,
-    nothing_yet,
-    says_missing,
-)
+from orchestrator.project.runners.ability import broke_off, failing_part, misses, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
 from orchestrator.project.runners.reports import Prepared, prepare
@@ -90,7 +84,7 @@ async def verify(
 async def _has_lost(run: Run, scratch: ScratchWorktree, runs: Iterable[CommandRun]) -> bool:
     """Whether a command misses something in a place of sq's in which not all is as its set-up made it."""
     failed = [f"{done.output_tail}\n{done.failing_part}" for done in runs if not done.passed]
-    if not (run.settings.worktrees and any(map(says_missing, failed))):
+    if not (run.settings.worktrees and any(map(misses, failed))):
         return False
     run.scratch.shown.pop(scratch.folder, None)  # so that its next use looks after the set-up
     return not await to_thread.run_sync(is_as_made, git_dir(scratch.folder), scratch.folder)

@@ -102,7 +102,8 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     state = failed_here if failed or results.failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
-    made = tuple(one for one in dict.fromkeys((*noted.made, *results.made)) if os.path.lexists(folder / one))
+    every = dict.fromkeys((*noted.made, *results.again, *results.made))
+    made = tuple(one for one in every if os.path.lexists(folder / one))
     if not task_id:
         await to_thread.run_sync(note_made, marker.parent, folder, made)
     write_note(marker, Noted(state=state, keys=keys, apart=apart, made=made))
@@ -141,7 +142,8 @@ async def _made_ready(
                 results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
         else:
             keeps = untouched and before == await base_tree(run)
-            results = await _as_always(run, started, plan, prepare, folder, index, keeps=keeps)
+            await prepare()
+            results = await _as_always(run, started, plan, index, keeps=keeps)
         await _put_back(folder, index, before)
     seals = run.scratch.seals
     ready = WorkspaceSetUp(
@@ -209,18 +211,10 @@ async def _list_key(run: Run, folder: Path) -> str:
 
 
 async def _as_always(
-    run: Run,
-    started: SetUpStarted,
-    plan: SetUpPlan,
-    prepare: Callable[[], Awaitable[None]],
-    folder: Path,
-    index: Path,
-    *,
-    keeps: bool,
+    run: Run, started: SetUpStarted, plan: SetUpPlan, index: Path, *, keeps: bool
 ) -> Results:
     """Do the set-up without a sandbox. `keeps` as in `run_steps`."""
-    results = Results()
-    await prepare()
+    results, folder = Results(), Path(started.folder)
     if plan.steps:
         async with in_turn(run.making_ready, started, run.record):
             await run_steps(run, plan, folder, results, index=index, keeps=keeps)

@@ -18,16 +18,11 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
+from orchestrator.git.seeding import ignored_in
 from orchestrator.git.trees import contents_at, files_in
-from orchestrator.git.workspace import holds_more, ignored_in, remove_others, show_content, tree_of
+from orchestrator.git.workspace import holds_more, remove_others, show_content, tree_of
 from orchestrator.project.readiness.environment import environment_of
-from orchestrator.project.readiness.kept import (
-    copied,
-    downloads_of,
-    kept_folder,
-    remove_all,
-    wheels_of,
-)
+from orchestrator.project.readiness.kept import copied, downloads_of, kept_folder, remove_all, wheels_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.project.readiness.steps import VENV, SetUpStep, apart, copy_manifests, manifests_in
@@ -50,7 +45,7 @@ _NOT_COMPILED = {"PIP_NO_COMPILE": "0"}  # pip takes the value for the opposite 
 class Results:
     """The results of a set-up so far.
 
-    `made` are the paths that the steps made, `again` those of them that were copied. `not_again` says which
+    `made` are the paths that the steps made, `again` those that were copied instead. `not_again` says which
     changed steps could not be done again and why. `keys` are those of the steps that were tried, `apart` of
     those that downloaded apart. `sealed`: the user's list ran without network, on changed files. `failed`: a
     step did before.
@@ -107,7 +102,6 @@ async def run_steps(
         into.keys.append(step.key)
         if (paths := await put_kept(run, step, folder)) is not None:
             into.again += paths
-            into.made += paths
             continue
         variables = {**environment, **(_NOT_COMPILED if keeps else {})}
         made = await _run_step(run, step, folder, variables, into, reach=Reach.ONLINE, index=index)
@@ -128,7 +122,6 @@ async def run_steps_apart(
         into.keys.append(step.key)
         if (paths := await put_kept(run, step, folder)) is not None:
             into.again += paths
-            into.made += paths
             continue
         row = apart(step)
         if row.why_not:

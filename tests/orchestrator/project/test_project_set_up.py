@@ -132,6 +132,26 @@ def test_the_key_changes_with_each_file_that_the_step_reads_and_with_no_other(pr
         seen.add(key())
 
 
+async def test_what_the_set_up_itself_made_does_not_change_the_key(project, programs):
+    async def key():
+        environ = {"PATH": f"{programs}:/bin"}
+        return (await plan_without_ignored(project, checkout=project, include=(), environ=environ)).key
+
+    scripts = {"dependencies": {"a": "1"}, "scripts": {"prepare": "node tools/made.js"}}
+    files = {
+        "package.json": json.dumps(scripts),
+        "package-lock.json": "",
+        ".gitignore": ".bundle/\nmade.js\n",
+    }
+    write(project, files)
+    subprocess.run(("git", "init", "--quiet"), cwd=project, check=True)
+    first = await key()
+    write(project, {".bundle/config": "1", "tools/made.js": "1", "node_modules/a/package.json": "{}"})
+    assert await key() == first
+    write(project, {".cargo/config.toml": "1"})
+    assert await key() != first
+
+
 def test_the_key_changes_with_variables_of_the_tool_and_with_its_interpreter(project, programs):
     def key(**environ):
         return plan_of(project, environ={"PATH": str(programs), **environ}).key
