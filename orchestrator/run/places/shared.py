@@ -17,7 +17,7 @@ from state.safe_paths import remove_tree
 
 _QUICK_TOOLS = {"uv"}  # which leave it to the first import to compile
 # Runs in an environment of the project, whatever its version: plain and short.
-_TRIAL = r"""
+TRIAL = r"""
 import importlib.util, os, sys
 prefix, old, new = map(os.path.realpath, sys.argv[1:])
 old = os.devnull if old == new else old
@@ -68,7 +68,7 @@ async def _works(run: Run, found: Product, folder: Path) -> bool:
     for path in _environments(folder, found.paths):
         python, words = f"{path}/bin/python", (str(folder / path), found.made_in, str(folder))
         done = await run.commands.contained(
-            f"{python} -I -c {shlex.quote(_TRIAL)} {shlex.join(words)}", folder
+            f"{python} -I -c {shlex.quote(TRIAL)} {shlex.join(words)}", folder
         )
         if not done.passed:
             return False

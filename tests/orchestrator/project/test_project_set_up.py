@@ -16,6 +16,7 @@ from orchestrator.project.readiness.environment import environment_of
 from orchestrator.project.readiness.kept import keep, put
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
+from orchestrator.run.places.shared import TRIAL
 
 PROGRAMS = table(__file__, "programs")
 NPM = "npm ci --no-audit --no-fund --prefer-offline"
@@ -311,6 +312,42 @@ def test_a_kept_result_that_is_not_as_it_was_sealed_is_used_nowhere(project, tmp
     assert put(kept, "key", seal, second) is None
     assert not list(second.iterdir())
     assert not (kept / "key").exists()
+
+
+@pytest.mark.late
+@pytest.mark.parametrize("layout", ["src", "flat"])
+def test_a_real_environment_with_an_editable_install_runs_the_code_of_the_place_that_it_is_moved_to(
+    tmp_path, layout
+):
+    """setuptools leads to the code by a path file for `src`, and by a finder, which is code, for a flat project."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    flat = "" if layout == "src" else '[tool.setuptools]\npackages = ["thing"]\n'
+    inner = "src/" if layout == "src" else ""
+    for folder in (first, second):
+        write(
+            folder,
+            {f"{inner}thing/__init__.py": f"WHO = {folder.name!r}\n", "pyproject.toml": pyproject() + flat},
+        )
+    run(f"{sys.executable} -m venv --without-pip .venv", first)
+    (site,) = first.glob(".venv/lib/*/site-packages")
+    (site / "sq.pth").write_text(sysconfig.get_path("purelib"))
+    code, output = run(
+        ".venv/bin/python -m pip install -q --no-index --no-deps --no-build-isolation --no-compile -e .",
+        first,
+    )
+    assert code == 0, output
+    seal = keep(tmp_path / "kept", "key", first, [".venv"])
+    assert put(tmp_path / "kept", "key", seal, second)
+    code, output = run(
+        "cd / && $HERE/.venv/bin/python -c 'import thing; print(thing.WHO)'", second, HERE=str(second)
+    )
+    assert (code, output.strip()) == (0, "second")
+    trial = [second / ".venv/bin/python", "-I", "-c", TRIAL, second / ".venv", first, second]
+    assert subprocess.run(trial, cwd=second, check=False).returncode == 0
+    for file in second.glob(".venv/lib/*/site-packages/__editable__*"):
+        file.write_text(file.read_text().replace(str(second), str(first)))
+    told = subprocess.run(trial, cwd=second, capture_output=True, check=False)
+    assert told.returncode == 1, "it finds the code of the place that it was made in"
 
 
 # --- a project that is installed from the user's checkout (lesson 94) ---------------------------------------
