@@ -70,12 +70,18 @@ def half_made_place(repository: Path, is_alive: Callable[[], bool]) -> Path:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def half_made(repository: Path, tmp_path: Path, shell: Shell, processes: None) -> Iterator[HalfMade]:
+@pytest.fixture(params=["set-up"])
+def half_made(
+    request: pytest.FixtureRequest, repository: Path, tmp_path: Path, shell: Shell, processes: None
+) -> Iterator[HalfMade]:
+    """A run that is killed in the middle of its first set-up, or of the first command after it."""
     if not shutil.which("npm"):
         pytest.skip("npm is not installed")
     go = tmp_path / "go"
-    script = f"touch node_modules/half && {{ test -e '{go}' || sleep 90; }} && touch node_modules/whole"
+    waits = f"touch node_modules/half && {{ test -e '{go}' || sleep 90; }}"
+    in_set_up = request.param == "set-up"
+    script = f"{waits if in_set_up else 'true'} && touch node_modules/whole"
+    looks = "test -e node_modules/whole && node -e \"require('local')\""
     project(repository, shell, script)
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[efforts.medium]\npower_steering = "none"\nreview_plan = false\n')
@@ -83,7 +89,7 @@ def half_made(repository: Path, tmp_path: Path, shell: Shell, processes: None) -
     (tmp_path / "scenario.yaml").write_text(yaml.safe_dump(scenario))
     (tmp_path / "spec.md").write_text(SPEC)
     flags = {
-        "verify": ("--verify", ("test -e node_modules/whole && node -e \"require('local')\"",)),
+        "verify": ("--verify", (looks if in_set_up else f"{waits} && {looks}",)),
         "sandbox": ("--sandbox", "off"),
     }
     bench = Bench(
@@ -103,7 +109,7 @@ def half_made(repository: Path, tmp_path: Path, shell: Shell, processes: None) -
         os.killpg(process.pid, signal.SIGKILL)
         process.join()
         process.close()
-    assert not (place / "node_modules" / "whole").exists()
+    assert (place / "node_modules" / "whole").exists() is not in_set_up
     yield HalfMade(bench, place, go)
     shutil.rmtree(place.parent, ignore_errors=True)
 
@@ -140,3 +146,12 @@ def test_a_place_whose_set_up_was_cut_off_is_made_anew_whatever_became_of_its_fo
     assert [run.passed for run in ran] == [True], "one set-up that came to its end, and copies of it"
     assert not [one for one in events if isinstance(one, e.GitFolderChanged)], "nobody is blamed"
     assert not half_made.place.exists()
+
+
+@pytest.mark.late
+@pytest.mark.parametrize("half_made", ["baseline"], indirect=True)
+def test_a_set_up_that_came_to_its_end_before_the_kill_is_not_made_again(half_made: HalfMade) -> None:
+    events = half_made.resumed()
+    set_ups = [one for one in events if isinstance(one, e.WorkspaceSetUp)]
+    assert sum(len(one.runs) for one in set_ups) == 1, "its seal is in the journal"
+    assert {one.task_id for one in set_ups if one.again == ("node_modules",)} == {"notes"}

@@ -1,7 +1,4 @@
-"""Steps of a set-up: their inputs, the folders that they make once in a run, and those of the table's tools.
-
-The kept copy of a command's result is taken before any agent works there, so an agent's changes in its
-worktree never get into another one.
+"""Steps of a set-up, by the table's tools.
 
 A lock file says which tool it asks for. For manifests that an agent has changed, a tool downloads in a folder
 that holds them alone, with the network and without the packages' scripts. Then it builds in the worktree

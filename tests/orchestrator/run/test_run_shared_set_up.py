@@ -58,6 +58,7 @@ def test_one_environment_is_made_in_a_run_and_each_place_has_a_copy_that_runs_it
     ran = [one.command for set_up in set_ups for one in set_up.runs]
     assert len(ran) == 1, ran
     assert {Path(one.folder).name for one in set_ups} >= {"notes", "verify.1"}
+    assert len({one.folder for one in set_ups}) == len(set_ups), "each place is set up once"
     assert [one.again for one in set_ups if one.task_id == "notes"] == [(".venv",)]
     assert (environment / "notes.txt").read_text() == "1\n", "a file of the copy names the first place"
 
