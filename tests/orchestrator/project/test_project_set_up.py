@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from itertools import product
+from pathlib import Path
 
 import pytest
 from language.sampled import sampled
@@ -330,7 +331,7 @@ def test_a_real_environment_with_an_editable_install_runs_the_code_of_the_place_
         )
     run(f"{sys.executable} -m venv --without-pip .venv", first)
     (site,) = first.glob(".venv/lib/*/site-packages")
-    (site / "sq.pth").write_text(sysconfig.get_path("purelib"))
+    (site / "sq.pth").write_text(str(Path(pytest.__file__).parents[1]))
     code, output = run(
         ".venv/bin/python -m pip install -q --no-index --no-deps --no-build-isolation --no-compile -e .",
         first,
