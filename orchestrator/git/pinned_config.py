@@ -78,10 +78,15 @@ class TrustedGit:
         return own
 
     def _replace(self, path: Path, text: str) -> None:
-        """Put a text in place of a path, or nothing. sq's folder keeps its content and notes the path."""
-        with (self.folder / RESTORED).open("a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(f"{path}\n")
+        """Put a text in place of a path, or nothing. sq's folder keeps its content and notes the path.
+
+        What is missing or empty is not noted: a git of sq's that was killed leaves that.
+        """
+        if _is_plain(path) and not path.stat().st_size:
+            path.unlink()
         if os.path.lexists(path):
+            with (self.folder / RESTORED).open("a", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(f"{path}\n")
             aside = self.folder / _REPLACED
             aside.mkdir(exist_ok=True)
             shutil.move(path, aside / f"{path.parent.name}.{uuid.uuid4().hex}")

@@ -146,6 +146,23 @@ async def ignored_paths(folder: Path, paths: Sequence[str]) -> list[str]:
     return [path.removeprefix(_AS_NAME) for path in listed.split("\0") if path]
 
 
+async def ignored_in(folder: Path, index: Path | None = None) -> dict[str, tuple[int, int]]:
+    """Return what git ignores in a worktree, whole folders as one path, each with a mark of what is there.
+
+    `index` is the index file that names the worktree's own files. None: git's own for it.
+    """
+    asked = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    environment = {"GIT_INDEX_FILE": str(index)} if index else {}
+    found, listed = {}, ""
+    with ignoring_junk() as ignoring, suppress(GitError):  # nothing is ignored where git is not
+        listed = await git(folder, *asked, settings=ignoring, environment=environment)
+    for path in (one.rstrip("/") for one in listed.split("\0") if one):
+        with suppress(OSError):
+            facts = (folder / path).lstat()
+            found[path] = facts.st_ino, facts.st_mtime_ns
+    return found
+
+
 def _why_not(repository: Path, path: str) -> str:
     """Return why a path cannot be copied, or "" if it can."""
     source = repository / path

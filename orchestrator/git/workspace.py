@@ -63,11 +63,14 @@ async def ensure_branch(repository: Path, branch: str, commit: str) -> None:
         await git(repository, "update-ref", f"refs/heads/{branch}", commit, "")
 
 
-async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None, commit: str) -> bool:
+async def ensure_worktree(
+    repository: Path, folder: Path, *, branch: str | None, commit: str, is_scratch: bool = False
+) -> bool:
     """Make a worktree of `branch` in `folder`, and the branch at `commit` if it is missing. None: detached.
 
     An existing worktree is left as it is, because it may hold work. Two runs may do this at once, so a lock
     that git holds for a moment is waited for. A worktree that a killed git has only half made is made anew.
+    So is a scratch one that git does not know, and any other is made known again with what it holds.
 
     Returns:
         Whether it was made now.
@@ -82,18 +85,39 @@ async def ensure_worktree(repository: Path, folder: Path, *, branch: str | None,
     where = [str(folder), branch] if branch else ["--detach", str(folder), commit]
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    async def add() -> None:
+    async def add() -> bool:
         if _is_half_made(folder):
             if git_is_at_work(folder):
                 raise GitError(f"{STILL_MADE} {folder}")
             shutil.rmtree(folder)
         if not await head_of(folder):
+            if is_scratch and (left := await to_thread.run_sync(remove_tree, folder)):
+                raise GitError(f"{folder} is left of another set-up and cannot be removed: {left}")
+            if os.path.lexists(folder / ".git") and not folder.is_symlink():
+                return await _make_known(repository, folder, branch=branch, commit=commit)
             await git(repository, "worktree", "add", "--force", "--force", *where)
             if trusted := trusted_now():
                 trusted.note_worktree(folder)
+        return True
 
-    await patiently(add)
-    return True
+    return await patiently(add)
+
+
+async def _make_known(repository: Path, folder: Path, *, branch: str | None, commit: str) -> bool:
+    """Make git know a worktree again whose git folder is gone, as by `git worktree prune`. Returns False."""
+    common = await git(repository, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    places = Path(os.path.realpath(f"{common}/worktrees"))
+    own = places / f"{folder.name}-{uuid.uuid4().hex[:8]}"
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text(f"ref: refs/heads/{branch}\n" if branch else f"{commit}\n")
+    (own / "commondir").write_text("../..\n")
+    (own / "gitdir").write_text(f"{folder / '.git'}\n")
+    remove_tree(folder / ".git")
+    (folder / ".git").write_text(f"gitdir: {own}\n")
+    if trusted := trusted_now():
+        trusted.note_worktree(folder)
+    await git(folder, "read-tree", "HEAD")
+    return False
 
 
 async def head_of(folder: Path) -> str:
@@ -135,7 +159,11 @@ async def take_away(repository: Path, folder: Path) -> None:
     """
     if left := await to_thread.run_sync(remove_tree, folder):
         raise GitError(f"{folder} cannot be removed: {left}")
-    await git(repository, "worktree", "remove", "--force", "--force", str(folder))
+    try:
+        await git(repository, "worktree", "remove", "--force", "--force", str(folder))
+    except GitError as error:
+        if "is not a working tree" not in str(error):  # as after `git worktree prune`
+            raise
 
 
 async def remove_branch(repository: Path, branch: str, *, merged_into: str) -> None:
@@ -403,7 +431,7 @@ async def show_tree(repository: Path, folder: Path, tree: str) -> None:
     commit = await git(
         repository, "commit-tree", "-F", "-", tree, stdin="A tree to verify\n", environment=_FIXED
     )
-    if not await ensure_worktree(repository, folder, branch=None, commit=commit):
+    if not await ensure_worktree(repository, folder, branch=None, commit=commit, is_scratch=True):
         await put_on(folder, commit, branch=None, with_repositories=True)
 
 

@@ -26,7 +26,6 @@ from orchestrator.run.event_log import log_about
 from orchestrator.run.landing import begin_landing, has_landing, has_time, in_time, until_landing
 from orchestrator.run.people import hear_people, take_words
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
-from orchestrator.run.places.steps import make_spares
 from orchestrator.run.record import Run
 from orchestrator.run.turns import OF_TASK
 from state.errors import JournalError, ReviewSilenceError, SqError
@@ -141,7 +140,6 @@ async def work_until_stopped(run: Run, effects: Effects, stop: "StopRequest") ->
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
-        tasks.start_soon(make_spares, run)
         tasks.start_soon(hear_people, run)
         outcome = await work(run, effects)
         tasks.cancel_scope.cancel()

@@ -27,16 +27,15 @@ from state.settings.records import Effort, Limits, Settings
 class ScratchWorktrees:
     """The scratch worktrees of this process that are not in use, and how many were made.
 
-    `base_keys` are those of the steps of the base's set-up. `failed` are trees and keys of steps that failed.
-    `kept` is set when a set-up kept a result, or used up its spare copy, which is made while `copying`.
+    `shown` are the trees that commands ran on last, by folder. `seals` are the digests of what is kept of
+    set-ups, by the key of the step. `failed` are trees and keys of steps that failed.
     """
 
     free: list[Path] = field(default_factory=list)
     made: int = 0
-    base_keys: set[str] = field(default_factory=set)
+    shown: dict[Path, str] = field(default_factory=dict)
+    seals: dict[str, str] = field(default_factory=dict)
     failed: set[tuple[str, str]] = field(default_factory=set)
-    kept: anyio.Event = field(default_factory=anyio.Event)
-    copying: anyio.Lock = field(default_factory=anyio.Lock)
 
 
 class Record(Protocol):

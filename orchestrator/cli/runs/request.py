@@ -23,7 +23,7 @@ from agents.session.claude_code import find_cli
 from agents.session.exchange import OpenTransport
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.flags import model_flags
-from orchestrator.project.readiness.steps import kept_folder
+from orchestrator.project.readiness.kept import kept_folder
 from orchestrator.run.ports import Person
 from orchestrator.views.run.look import Look
 from state.errors import UsageError

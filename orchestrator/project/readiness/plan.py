@@ -19,11 +19,12 @@ from typing import Any
 
 from anyio import to_thread
 
-from orchestrator.git.seeding import files_to_copy, ignored_paths
+from orchestrator.git.seeding import files_to_copy, ignored_in
 from orchestrator.project.build_files.packages import MANIFEST as PACKAGE
 from orchestrator.project.build_files.python_envs import toml_of
 from orchestrator.project.files import MANIFESTS, Shown, look
 from orchestrator.project.readiness.environment import Interpreter, look_into_python, normalized
+from orchestrator.project.readiness.inputs import BUILT, is_below, key_of_inputs
 from orchestrator.project.readiness.steps import VENV, SetUpStep, at, below, key_of, locked_steps, tool_of
 from orchestrator.project.runners.row import Table
 from orchestrator.project.runners.table import usual_table
@@ -53,14 +54,15 @@ class SetUpPlan:
 async def plan_without_ignored(
     folder: Path, *, checkout: Path, include: Sequence[str], environ: Mapping[str, str]
 ) -> SetUpPlan:
-    """Return the set-up as `plan_of`, from the lock files and manifests that git does not ignore there.
+    """Return the set-up as `plan_of`, from the files that git does not ignore there.
 
     A build makes the ignored ones, and no clone has them. Those of `include` count, the patterns of
     `worktree.include`, because each worktree gets them.
     """
-    ignored = {
-        *await ignored_paths(folder, await to_thread.run_sync(lambda: sorted(_deciding(look(folder)))))
-    }
+    hidden = {*await ignored_in(folder)}
+    ignored = hidden.union(
+        one for one in (await to_thread.run_sync(look, folder)).files if is_below(one, hidden)
+    )
     if ignored and include:
         ignored -= {*await files_to_copy(checkout, include)}
     look_at = partial(plan_of, folder, checkout=checkout, environ=environ, ignored=ignored)
@@ -111,7 +113,7 @@ def plan_of(
             if any(_stands_for(done, step) for done in steps):
                 continue
             if shutil.which(step.program, path=path):
-                steps.append(step)
+                steps.append(replace(step, key=key_of_inputs(shown, part, step, environ, ignored)))
             else:
                 left_out[_lacking(step)] = None
     return SetUpPlan(steps=tuple(steps), left_out=tuple(left_out))
@@ -163,7 +165,6 @@ def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:
 _FOR_TESTS = ("test", "tests", "testing", "dev")
 _FILE_NAMES = ("requirements-{}.txt", "{}-requirements.txt", "requirements_{}.txt", "requirements/{}.txt")
 _FILES = ("requirements.txt", *(form.format(name) for form in _FILE_NAMES for name in _FOR_TESTS))
-_BUILT = re.compile(r"maturin|mesonpy|scikit_build_core|setuptools_rust|ext_modules|Extension\(|cffi_modules")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _DEEPEST_INCLUDE = 5
 _PIP = f"{VENV}/bin/python -m pip install --quiet --disable-pip-version-check"
@@ -228,9 +229,6 @@ def python_steps(
         tool=tool.name,
         program=tool.name,
         why=below(part, (lock or here.first(*MANIFESTS, *project.files),))[0],
-        portable=below(part, tool.portable),
-        bound=tool.bound,
-        makes=below(part, (VENV,)),
         key=key_of(here, (lock, *MANIFESTS, *project.files, ".python-version"), command, version),
         wants=None if project.open_ended else (*project.wants, *runner),
     )
@@ -283,7 +281,7 @@ def python_project(shown: Shown) -> PythonProject:
         ),
         requires=frozenset(name for line in declared if (name := _required(line))),
         open_ended="install_requires" in script or "dependencies" in _texts(project.get("dynamic")),
-        built=any(_BUILT.search(shown.text(name)) for name in MANIFESTS),
+        built=any(BUILT.search(shown.text(name)) for name in MANIFESTS),
         src=bool(shown.ending(".py", under="src/")),
     )
 

@@ -36,6 +36,7 @@ class _Messages(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     starters: tuple[str, ...]
     toolchains: tuple[tuple[str, str], ...]
     modules: tuple[str, ...]
+    packages: tuple[str, ...]
     nothing: tuple[str, ...]
     causes: tuple[str, ...]
 
@@ -69,6 +70,12 @@ def missing_program(suite: Suite, output: str, exit_code: int | None) -> str:
             ):
                 return name
     return ""
+
+
+def misses(output: str) -> bool:
+    """Whether an output names a program or a module as missing, of the project or of its environment."""
+    every = (_messages().shell, _messages().starters, _messages().modules, _messages().packages)
+    return any(re.search(one, output, re.MULTILINE) for patterns in every for one in patterns)
 
 
 def nothing_yet(suite: Suite, output: str, exit_code: int | None, count: TestCount) -> str:

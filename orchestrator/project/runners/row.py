@@ -291,9 +291,8 @@ class SetUpTool:
 
     It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
     does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
-    lock file it is `unlocked`. `files` decide about the result too. `portable` are folders of it that are the
-    same at any path, or, if they are `bound`, once their programs name it and, for packages of the project's
-    own, `command` was run again. `apart` is for manifests that an agent has changed.
+    lock file it is `unlocked`. `files` decide about the result too. `apart` is for manifests that an agent
+    has changed.
     """
 
     name: str
@@ -307,8 +306,6 @@ class SetUpTool:
     groups: str = ""
     unlocked: str = ""
     files: tuple[str, ...] = ()
-    portable: tuple[str, ...] = ()
-    bound: bool = False
     apart: OfflineInstall = field(default_factory=lambda: OfflineInstall(why_not="sq does not know how"))
 
 

@@ -18,13 +18,14 @@ from typing import Protocol
 from anyio import to_thread
 
 from agents.concurrency import aside_or
+from orchestrator.git.locks import git_dir
 from orchestrator.git.seeding import files_to_copy
 from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
+from orchestrator.project.readiness.kept import copied, is_as_made
 from orchestrator.project.readiness.plan import SetUpPlan
-from orchestrator.project.readiness.steps import copied
-from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
+from orchestrator.project.runners.ability import broke_off, failing_part, misses, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
 from orchestrator.project.runners.reports import Prepared, prepare
@@ -59,8 +60,10 @@ class _Subject(Protocol):
     def suites(self) -> list[Suite]: ...
 
 
-async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-    """As `Verify`."""
+async def verify(
+    run: Run, *, task_id: str, folder: Path, tree: str, mends: bool = True
+) -> VerificationFinished:
+    """As `Verify`. `mends`: a place that lacks something of its set-up is made anew, and used once more."""
     async with place_for(run, folder, tree) as scratch:
         commands = commands_for(run, scratch.folder, tree)
         environment = await fingerprint_of(run, scratch, commands)
@@ -69,7 +72,10 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
         runs = await _cheapest_first(run, scratch, commands, task_id)
-        flaky = [name for done in runs for name in await _flaky(run, scratch, done)]
+        lost = mends and await _has_lost(run, scratch, runs)
+        flaky = [] if lost else [name for done in runs for name in await _flaky(run, scratch, done)]
+    if lost:
+        return await verify(run, task_id=task_id, folder=folder, tree=tree, mends=False)
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
     )
@@ -130,6 +136,15 @@ async def _changed_tests(run: Run, scratch: ScratchWorktree, command: str, base:
 
 def _asked(tree: str, command: str, files: Iterable[str]) -> tuple[str, str, tuple[str, ...]]:
     return tree, command, tuple(sorted(files))
+
+
+async def _has_lost(run: Run, scratch: ScratchWorktree, runs: Iterable[CommandRun]) -> bool:
+    """Whether a command misses something in a place of sq's in which not all is as its set-up made it."""
+    failed = [f"{done.output_tail}\n{done.failing_part}" for done in runs if not done.passed]
+    if not (run.settings.worktrees and any(map(misses, failed))):
+        return False
+    run.scratch.shown.pop(scratch.folder, None)  # so that its next use looks after the set-up
+    return not await to_thread.run_sync(is_as_made, git_dir(scratch.folder), scratch.folder)
 
 
 @asynccontextmanager

@@ -22,8 +22,9 @@ from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
+from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
-from orchestrator.project.readiness.steps import kept_folder, offline_variables
+from orchestrator.project.readiness.steps import offline_variables
 from orchestrator.run.places.steps import (
     Noted,
     Results,
@@ -31,7 +32,6 @@ from orchestrator.run.places.steps import (
     as_base,
     base_tree,
     is_lost,
-    needs_base,
     plan_for,
     read_note,
     ready_environment,
@@ -50,7 +50,7 @@ from state.records.commands import CommandRun
 log = structlog.get_logger(__name__)
 
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
-_BEGUN, _DONE = "begun on", "done for"
+_BEGUN, _CUT, _DONE = "begun on", "begun", "done for"
 _PATHS_TOLD = 100
 
 
@@ -86,9 +86,12 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     done = noted.state in {f"{_DONE} {key}", failed_here}
     if listed and task_id and noted.state.startswith(_DONE):
         done = True
-    if done and not is_lost(kept_folder(run.folder), noted):
+    lost = is_lost(kept_folder(run.folder), folder, noted)
+    if done and not lost:
         return
-    ready, results = await _made_ready(run, task_id, folder, plan, marker)
+    if lost or (noted.state == _CUT and not task_id):
+        noted = Noted()  # what a killed process, or somebody else, left of a set-up is none
+    ready, results = await _made_ready(run, task_id, folder, plan, marker, noted)
     if listed:  # the commands' own results must not require another run
         key = await _list_key(run, folder)
     run.record(ready)
@@ -99,23 +102,27 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     state = failed_here if failed or results.failed else f"{_DONE} {key}"
     keys = tuple(step.key for step in plan.steps if step.key in results.keys)
     apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
-    write_note(marker, Noted(state=state, keys=keys, apart=apart))
+    every = dict.fromkeys((*noted.made, *results.again, *results.made))
+    made = tuple(one for one in every if os.path.lexists(folder / one))
+    if not task_id:
+        await to_thread.run_sync(note_made, marker.parent, folder, made)
+    write_note(marker, Noted(state=state, keys=keys, apart=apart, made=made))
 
 
 async def _made_ready(
-    run: Run, task_id: str, folder: Path, plan: SetUpPlan, marker: Path
+    run: Run, task_id: str, folder: Path, plan: SetUpPlan, marker: Path, noted: Noted
 ) -> tuple[WorkspaceSetUp, Results]:
     """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
-    noted = read_note(marker)
     copied: list[str] = []
     with TemporaryDirectory(prefix="sq-") as temporary:
         index = Path(temporary) / "index"
         head = await head_of(folder)
         committed = await tree_of(folder, head)
         cut_off = noted.state == f"{_BEGUN} {head}"  # no agent has worked there since
-        before = committed if cut_off else await shadow_snapshot(folder, index)
-        if task_id and before == committed:
-            write_note(marker, replace(noted, state=f"{_BEGUN} {head}"))
+        found = await shadow_snapshot(folder, index)
+        before = committed if cut_off else found
+        untouched = before == committed and not noted.state
+        write_note(marker, Noted(state=f"{_BEGUN} {head}" if task_id and before == committed else _CUT))
         started = SetUpStarted(task_id=task_id, folder=str(folder), steps=tuple(map(str, plan.steps)))
 
         async def prepare() -> None:
@@ -123,20 +130,22 @@ async def _made_ready(
 
         if run.commands.sandboxed:
             async with in_turn(run.making_ready, started, run.record):
-                untouched = before == committed and not noted.state
                 at = Worktree(
                     folder=folder,
                     index=index,
                     tree=before,
                     take_index=partial(shadow_snapshot, folder, index),
                     done=frozenset(noted.keys),
-                    fresh=cut_off or (untouched if task_id else needs_base(run, plan, noted)),
+                    fresh=cut_off or untouched or not task_id,
                     disposable=not task_id or cut_off,
                 )
                 results = await _in_sandbox(run, at, prepare, partial(_put_back, folder, index))
         else:
-            results = await _as_always(run, started, folder, plan, prepare)
+            keeps = untouched and before == await base_tree(run)
+            await prepare()
+            results = await _as_always(run, started, plan, index, keeps=keeps)
         await _put_back(folder, index, before)
+    seals = run.scratch.seals
     ready = WorkspaceSetUp(
         task_id=task_id,
         folder=str(folder),
@@ -145,6 +154,7 @@ async def _made_ready(
         again=tuple(results.again),
         left_out=plan.left_out,
         not_again=tuple(results.not_again),
+        seals=tuple(f"{key} {seals[key]}" for key in results.keys if key in seals),
     )
     return ready, results
 
@@ -182,9 +192,9 @@ async def _in_sandbox(
             list_at_base = await _list_key(run, at.folder)
             if listed:
                 results.runs += await run_listed(run, at.folder, reach=Reach.ONLINE)
-            await run_steps(run, await plan_for(run, at.folder), at.folder, results)
+            plan = await plan_for(run, at.folder)
+            await run_steps(run, plan, at.folder, results, index=at.index, keeps=True)
             await put_back(await base_tree(run))
-            run.scratch.base_keys |= set(results.keys)
     if any(not one.passed for one in results.runs) and listed:
         return results
     if listed and await _list_key(run, at.folder) != list_at_base:
@@ -201,14 +211,13 @@ async def _list_key(run: Run, folder: Path) -> str:
 
 
 async def _as_always(
-    run: Run, started: SetUpStarted, folder: Path, plan: SetUpPlan, prepare: Callable[[], Awaitable[None]]
+    run: Run, started: SetUpStarted, plan: SetUpPlan, index: Path, *, keeps: bool
 ) -> Results:
-    """Do the set-up without a sandbox."""
-    results = Results()
-    await prepare()
+    """Do the set-up without a sandbox. `keeps` as in `run_steps`."""
+    results, folder = Results(), Path(started.folder)
     if plan.steps:
         async with in_turn(run.making_ready, started, run.record):
-            await run_steps(run, plan, folder, results)
+            await run_steps(run, plan, folder, results, index=index, keeps=keeps)
     else:
         results.runs += await run_listed(run, folder, reach=Reach.ONLINE)
     return results
@@ -285,10 +294,20 @@ async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree
     folder = scratch.free.pop()
     try:
         await show_tree(run.repository, folder, tree)
+        if scratch.shown.get(folder) != tree:
+            await _tidy(folder)
+        scratch.shown[folder] = tree
         await set_up(run, "", folder, of_sq=True)
         yield ScratchWorktree(folder=folder, tree=tree, environment=await ready_environment(run, folder))
     finally:
         scratch.free.append(folder)
+
+
+async def _tidy(folder: Path) -> None:
+    """Remove what commands of another tree left among the results of a set-up, or let it be made anew."""
+    own = git_dir(folder)
+    if not await to_thread.run_sync(partial(is_as_made, own, folder, tidies=True)):
+        (own / _MARKER).unlink(missing_ok=True)
 
 
 async def remove_scratch_worktrees(run: Run) -> None:
@@ -300,7 +319,6 @@ async def remove_scratch_worktrees(run: Run) -> None:
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
     run.scratch.free.clear()
-    async with run.scratch.copying:
-        await remove_scratch_folder(kept_folder(run.folder))
+    await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

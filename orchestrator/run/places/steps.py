@@ -7,9 +7,10 @@ files are done once more: downloads apart, and the build without network. sq's n
 steps are done. It lies beside the index, where no agent of a sandbox can write.
 """
 
+import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,50 +18,41 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
+from orchestrator.git.seeding import ignored_in
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.git.workspace import holds_more, remove_others, show_content, tree_of
 from orchestrator.project.readiness.environment import environment_of
+from orchestrator.project.readiness.kept import copied, downloads_of, kept_folder, remove_all, wheels_of
 from orchestrator.project.readiness.plan import SetUpPlan, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
-from orchestrator.project.readiness.steps import (
-    VENV,
-    SetUpStep,
-    apart,
-    copied,
-    copy_kept,
-    copy_manifests,
-    downloads_of,
-    has_own_code,
-    keep,
-    kept_folder,
-    manifests_in,
-    spare_of,
-    wheels_of,
-    without_spare,
-)
+from orchestrator.project.readiness.steps import VENV, SetUpStep, apart, copy_manifests, manifests_in
 from orchestrator.project.runners.row import OfflineInstall
+from orchestrator.run.places.shared import keep_made, put_kept
 from orchestrator.run.ports import Reach
 from orchestrator.run.record import Run
 from state.paths import remove_scratch_folder, scratch_folder
 from state.records.commands import CommandRun
-from state.safe_paths import remove_inside, write_inside
+from state.safe_paths import write_inside
 from state.secrets import without_secrets
 from state.words import listed
 
 _LARGEST = 50_000_000  # bytes of a lock file
 _PIP = f"{VENV}/bin/python -m pip"
+_NOT_COMPILED = {"PIP_NO_COMPILE": "0"}  # pip takes the value for the opposite of what the name says
 
 
 @dataclass(slots=True)
 class Results:
     """The results of a set-up so far.
 
-    `again` are folders that were copied instead of being made, `not_again` says which changed steps could not
-    be done again and why. `keys` are those of the steps that were tried, `apart` of those that downloaded
-    apart. `sealed`: the user's list ran without network, on changed files. `failed`: a step did before.
+    `made` are the paths that the steps made, `again` those that were copied instead. `not_again` says which
+    changed steps could not be done again and why. `keys` are those of the steps that were tried, `apart` of
+    those that downloaded apart. `sealed`: the user's list ran without network, on changed files. `failed`: a
+    step did before.
     """
 
     runs: list[CommandRun] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
     again: list[str] = field(default_factory=list)
     not_again: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -97,43 +89,26 @@ async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
     return found
 
 
-async def run_steps(run: Run, plan: SetUpPlan, folder: Path, into: Results) -> None:
-    """Do each step as at the base, with the network and credentials if it has to be run."""
-    kept = kept_folder(run.folder)
+async def run_steps(
+    run: Run, plan: SetUpPlan, folder: Path, into: Results, *, index: Path, keeps: bool
+) -> None:
+    """Do each step as at the base, with the network and credentials if its command has to be run.
+
+    `index` names the files that the worktree shows now. `keeps`: they are those of the base and no agent was
+    there, so that other places get what the commands make.
+    """
     environment = await ready_environment(run, folder)
     for step in plan.steps:
         into.keys.append(step.key)
-        links = step.bound and not run.commands.sandboxed  # to its cache, which is quicker than a copy
-        if is_copied := not links and await to_thread.run_sync(copy_kept, kept, step, folder):
-            run.scratch.kept.set()
-            into.again += step.portable
-            if not (step.bound and await to_thread.run_sync(has_own_code, kept, step)):
-                continue
-        into.runs.append(await _run_step(run, step, folder, environment, reach=Reach.ONLINE))
-        if is_copied and not into.runs[-1].passed:
-            await _remove(folder, step.portable)
-        elif into.runs[-1].passed and not (is_copied or links):
-            await to_thread.run_sync(keep, kept, step, folder)
-            run.scratch.kept.set()
+        if (paths := await put_kept(run, step, folder)) is not None:
+            into.again += paths
+            continue
+        variables = {**environment, **(_NOT_COMPILED if keeps else {})}
+        made = await _run_step(run, step, folder, variables, into, reach=Reach.ONLINE, index=index)
+        if keeps and into.runs[-1].passed:
+            await keep_made(run, step, folder, made)
             if run.commands.sandboxed:
                 await _collect_wheels(run, step, folder, environment)
-
-
-async def make_spares(run: Run) -> None:
-    """Copy what set-ups keep ahead of the next one, which then only moves it. Does not end by itself."""
-    while True:
-        await run.scratch.kept.wait()
-        run.scratch.kept = anyio.Event()
-        async with run.scratch.copying:
-            for source in await to_thread.run_sync(without_spare, kept_folder(run.folder)):
-                draft = source.with_suffix(".copy")
-                copy = ["cp", "-a", "--reflink=auto", "--", str(source), str(draft)]
-                try:
-                    with suppress(OSError):  # the next set-up copies for itself
-                        if not (await anyio.run_process(copy, check=False)).returncode:
-                            draft.rename(spare_of(source))
-                finally:
-                    await remove_scratch_folder(draft)
 
 
 async def run_steps_apart(
@@ -145,8 +120,8 @@ async def run_steps_apart(
     """
     for step in steps:
         into.keys.append(step.key)
-        if not step.bound and await to_thread.run_sync(copy_kept, kept_folder(run.folder), step, folder):
-            into.again += step.portable
+        if (paths := await put_kept(run, step, folder)) is not None:
+            into.again += paths
             continue
         row = apart(step)
         if row.why_not:
@@ -204,7 +179,7 @@ async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Pat
             **_links(kept, own, row),
         }
         build = replace(step, command=row.build)
-        into.runs.append(await _run_step(run, build, folder, variables, reach=Reach.SEALED, writable=[own]))
+        await _run_step(run, build, folder, variables, into, reach=Reach.SEALED, writable=[own])
 
 
 async def _private_addresses(run: Run, row: OfflineInstall, folder: Path) -> set[str]:
@@ -258,21 +233,26 @@ async def _run_step(
     step: SetUpStep,
     folder: Path,
     environment: Mapping[str, str],
+    into: Results,
     *,
     reach: Reach,
+    index: Path | None = None,
     writable: Sequence[Path] = (),
-) -> CommandRun:
-    """Run a step's command. If it fails, remove its partial results, which would be taken for complete."""
-    new = [path for path in step.makes if not os.path.lexists(folder / path)]
+) -> tuple[str, ...]:
+    """Run a step's command, and return the ignored files that it made.
+
+    If it fails, they are removed, because partial results would be taken for complete.
+    """
+    before = await ignored_in(folder, index)
     done = await run.commands.contained(step.command, folder, environment, writable=writable, reach=reach)
-    await _remove(folder, new if not done.passed else ())
-    return done
-
-
-async def _remove(folder: Path, paths: Sequence[str]) -> None:
-    for path in paths:
-        with suppress(OSError):  # a link on the way, which is not followed
-            await to_thread.run_sync(remove_inside, folder, path)
+    into.runs.append(done)
+    after = await ignored_in(folder, index)
+    made = tuple(path for path, mark in after.items() if before.get(path) != mark)
+    if done.passed:
+        into.made += made
+        return made
+    await to_thread.run_sync(remove_all, folder, made)
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,19 +305,22 @@ async def as_base(run: Run, at: Worktree) -> AsyncIterator[bool]:
 class Noted:
     """sq's note on a worktree: `state` says whether its set-up is done, and for which key.
 
-    `keys` are those of the steps that were done, `apart` of those whose downloads were made apart.
+    `keys` are those of the steps that were done, `apart` of those whose downloads were made apart. `made` are
+    the paths that the steps made there.
     """
 
     state: str = ""
     keys: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
 
 
 def read_note(marker: Path) -> Noted:
     """Return the note, an empty one if there is none."""
     lines = marker.read_text("utf-8").splitlines() if marker.exists() else []
-    state, keys, apart = [*lines, "", "", ""][:3]
-    return Noted(state=state, keys=tuple(keys.split()), apart=tuple(apart.split()))
+    state, keys, apart, made = [*lines, "", "", "", ""][:4]
+    paths = tuple(json.loads(made or "[]"))
+    return Noted(state=state, keys=tuple(keys.split()), apart=tuple(apart.split()), made=paths)
 
 
 def write_note(marker: Path, noted: Noted) -> None:
@@ -346,17 +329,12 @@ def write_note(marker: Path, noted: Noted) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n"
+    text = f"{noted.state}\n{' '.join(noted.keys)}\n{' '.join(noted.apart)}\n{json.dumps(noted.made)}\n"
     write_inside(marker.parent, marker.name, text.encode())
 
 
-def is_lost(kept: Path, noted: Noted) -> bool:
-    """Whether downloads of an earlier process are gone, which the run's end has removed."""
-    return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart)
-
-
-def needs_base(run: Run, plan: SetUpPlan, noted: Noted) -> bool:
-    """Whether a scratch worktree has to be set up as the base again, before its own changed steps."""
-    due = {step.key for step in plan.steps} - {*noted.keys}
-    known = run.scratch.base_keys
-    return not noted.state or not plan.steps or not known or bool(due & known)
+def is_lost(kept: Path, folder: Path, noted: Noted) -> bool:
+    """Whether something is gone: downloads, which the run's end removes, or what the steps made."""
+    return any(not (downloads_of(kept) / key).is_dir() for key in noted.apart) or any(
+        not os.path.lexists(folder / path) for path in noted.made
+    )

@@ -57,8 +57,9 @@ class WorkspaceSetUp:
     """A worktree got the ignored files that the configuration names, and everything that its project needs.
 
     `task_id` is empty for a worktree of sq's own. A command of the user's that failed is the last of `runs`.
-    `again` are folders copied from an earlier set-up. `left_out` names the steps that could not be done,
-    `not_again` those that a task's changes ask for and that no sandbox can do, with the reason.
+    `again` are paths copied from an earlier set-up, `seals` the digests of what was kept for copies, each
+    behind the key of its step. `left_out` names the steps that could not be done, `not_again` those that a
+    task's changes ask for and that no sandbox can do, with the reason.
     """
 
     task_id: str
@@ -68,6 +69,7 @@ class WorkspaceSetUp:
     again: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     not_again: tuple[str, ...] = ()
+    seals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,3 +208,4 @@ class EvidenceView:
     proved_at: dict[tuple[str, str], int] = field(default_factory=dict)
     not_again: dict[str, None] = field(default_factory=dict)  # steps of set-ups that no sandbox could repeat
     not_set_up: dict[str, None] = field(default_factory=dict)  # steps that failed or lack their program
+    seals: dict[str, str] = field(default_factory=dict)  # of what is kept of set-ups, by the key of the step

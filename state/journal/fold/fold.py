@@ -144,6 +144,7 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
         case e.WorkspaceSetUp():
             under_way.pop(f"set-up {event.folder}", None)
             evidence.not_again |= dict.fromkeys(event.not_again)
+            evidence.seals |= {key: seal for key, _, seal in (one.partition(" ") for one in event.seals)}
             failed = (f"the set-up `{one.command}` failed" for one in event.runs if not one.passed)
             evidence.not_set_up |= dict.fromkeys((*event.left_out, *failed))
         case e.VerificationStarted():

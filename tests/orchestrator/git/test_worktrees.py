@@ -21,6 +21,7 @@ from orchestrator.git.workspace import (
     remove_branch,
     remove_worktree,
     run_branch,
+    show_tree,
     snapshot,
     snapshot_aside,
     task_branch,
@@ -615,3 +616,26 @@ async def test_large_files_that_git_cannot_read_in_time_are_named_and_the_rest_i
     listed = await git(worktree, "ls-files", "--cached", environment=environment)
     assert "small.txt" in listed
     assert "a.bin" not in listed
+
+
+async def test_a_worktree_that_git_forgot_is_known_again_with_the_work_in_it(project, worktree, head, shell):
+    (worktree / "work.txt").write_text("work\n")
+    pointer = (worktree / ".git").read_text()
+    (worktree / ".git").unlink()
+    shell(project, "git", "worktree", "prune", "--expire=now")
+    (worktree / ".git").write_text(pointer)
+    assert not await ensure_worktree(project, worktree, branch=BRANCH, commit=head)
+    assert shell(worktree, "git", "status", "--porcelain", "--branch") == f"## {BRANCH}\n?? work.txt"
+    assert await files_of(worktree, await snapshot(worktree)) == {"README.md", "work.txt"}
+
+
+@pytest.mark.parametrize("left", [".git", "half.txt"])
+async def test_what_is_left_of_a_scratch_worktree_is_removed_before_a_new_one_is_made(
+    project, tmp_path, head, left
+):
+    folder = tmp_path / "verify.1"
+    folder.mkdir()
+    (folder / left).write_text("gitdir: /nowhere\n")
+    tree = await tree_of(project, head)
+    await show_tree(project, folder, tree)
+    assert await snapshot(folder) == tree

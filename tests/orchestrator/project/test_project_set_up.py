@@ -7,15 +7,17 @@ import subprocess
 import sys
 import sysconfig
 from itertools import product
+from pathlib import Path
 
 import pytest
 from language.sampled import sampled
 from language.tables import rows, table
 
 from orchestrator.project.readiness.environment import environment_of
+from orchestrator.project.readiness.kept import keep, put
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
-from orchestrator.project.readiness.steps import copy_kept, has_own_code, keep, spare_of, without_spare
+from orchestrator.run.places.shared import TRIAL
 
 PROGRAMS = table(__file__, "programs")
 NPM = "npm ci --no-audit --no-fund --prefer-offline"
@@ -110,6 +112,61 @@ def test_the_key_changes_with_what_the_set_up_depends_on_and_with_nothing_else(p
     assert key() != first
 
 
+READ = table(__file__, "read")
+
+
+@pytest.mark.parametrize("what", READ)
+def test_the_key_changes_with_each_file_that_the_step_reads_and_with_no_other(project, programs, what):
+    def key():
+        return plan_of(project, environ={"PATH": str(programs)}).key
+
+    files, read, other = (READ[what][part] for part in ("files", "read", "other"))
+    write(project, files)
+    first = key()
+    for name in other:
+        write(project, {name: "changed"})
+        assert key() == first, name
+        write(project, {name: files[name]} if name in files else {})
+    seen = {first}
+    for name in read:
+        write(project, {name: files.get(name, "") + "\n# changed"})
+        assert key() not in seen, name
+        seen.add(key())
+
+
+async def test_what_the_set_up_itself_made_does_not_change_the_key(project, programs):
+    async def key():
+        environ = {"PATH": f"{programs}:/bin"}
+        return (await plan_without_ignored(project, checkout=project, include=(), environ=environ)).key
+
+    scripts = {"dependencies": {"a": "1"}, "scripts": {"prepare": "node tools/made.js"}}
+    files = {
+        "package.json": json.dumps(scripts),
+        "package-lock.json": "",
+        ".gitignore": ".bundle/\nmade.js\n",
+    }
+    write(project, files)
+    subprocess.run(("git", "init", "--quiet"), cwd=project, check=True)
+    first = await key()
+    write(project, {".bundle/config": "1", "tools/made.js": "1", "node_modules/a/package.json": "{}"})
+    assert await key() == first
+    write(project, {".cargo/config.toml": "1"})
+    assert await key() != first
+
+
+def test_the_key_changes_with_variables_of_the_tool_and_with_its_interpreter(project, programs):
+    def key(**environ):
+        return plan_of(project, environ={"PATH": str(programs), **environ}).key
+
+    write(project, {"package.json": DEPENDS, "package-lock.json": ""})
+    first = key()
+    assert key(EDITOR="vi") == first
+    assert key(npm_config_registry="https://example.com") != first
+    (programs / "node").write_text("#!/bin/sh\nexit 1 # another one\n")
+    (programs / "node").chmod(0o755)
+    assert key() != first
+
+
 def test_the_key_of_a_list_changes_with_manifests_and_with_the_files_that_it_names(project):
     def key():
         return key_of_list(project, ("sh bin/set-up.sh",))
@@ -174,84 +231,124 @@ def test_what_npm_made_in_one_worktree_is_copied_to_another_and_runs_that_ones_c
     first, second = packages
     step, other = plan_of(first).steps[0], plan_of(second).steps[0]
     assert step.key == other.key
-    assert not copy_kept(tmp_path / "kept", step, first)
+    assert put(tmp_path / "kept", step.key, "", first) is None
     code, output = run(step.command, first)
     assert code == 0, output
-    keep(tmp_path / "kept", step, first)
+    seal = keep(tmp_path / "kept", step.key, first, ["node_modules"])
     write(first, {"node_modules/local.js": "changed by an agent, afterwards"})
-    assert copy_kept(tmp_path / "kept", other, second)
+    assert put(tmp_path / "kept", other.key, seal, second).paths == ("node_modules",)
     assert run("node -p \"require('local')\"", second) == (0, "second\n")
     assert not (second / "node_modules" / "local.js").exists()
 
 
-@pytest.mark.parametrize("to", ["/etc", "../../elsewhere"])
-def test_node_modules_with_a_link_that_leads_out_are_made_anew(project, programs, tmp_path, to):
-    write(project, {"package.json": DEPENDS, "package-lock.json": "", "node_modules/.keep": ""})
-    (project / "node_modules" / "linked").symlink_to(to)
-    (step,) = plan_of(project, environ={"PATH": str(programs)}).steps
-    keep(tmp_path / "kept", step, project)
-    assert not copy_kept(tmp_path / "kept", step, project)
+# --- trees as the tools make them, for tools that this machine may lack ---------------------------------------
 
 
-@pytest.fixture
-def uv_step(project, tmp_path):
-    """A step of uv, and the environment that it made in `project`, without uv."""
-    write(project, {"pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n', "uv.lock": ""})
-    (programs := tmp_path / "uv").mkdir()
-    for name in ("uv", "python3"):
-        (programs / name).symlink_to(sys.executable)
-    packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
-    packages.mkdir(parents=True)
-    (packages / "dep.py").write_text("ANSWER = 42\n")
-    (project / ".venv" / "bin").mkdir()
-    (project / ".venv" / "bin" / "python").symlink_to(sys.executable)
-    (project / ".venv" / "bin" / "tool").write_text(f"#!{project}/.venv/bin/python\n")
-    (project / ".venv" / "bin" / "tool").chmod(0o755)
-    (step,) = plan_of(project, environ={"PATH": str(programs)}).steps
-    return step, packages
+def grow(folder, tree):
+    """Write a tree: files by path, links as `-> TARGET`, programs as `! TEXT`. `HERE` is the folder itself."""
+    for name, text in tree.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        told = text.replace("HERE", str(folder))
+        if told.startswith("-> "):
+            path.symlink_to(told.removeprefix("-> "))
+        else:
+            path.write_text(told.removeprefix("! "))
+            path.chmod(0o755 if told.startswith("! ") else 0o644)
 
 
-def test_an_environment_of_uv_is_copied_and_its_programs_name_the_new_worktree(uv_step, project, tmp_path):
-    step, packages = uv_step
-    keep(tmp_path / "kept", step, project)
-    (packages / "dep.py").write_text("changed by an agent, afterwards")
+def shown(folder):
+    return {
+        str(path.relative_to(folder)): f"-> {path.readlink()}" if path.is_symlink() else path.read_text()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    }
+
+
+TREES = table(__file__, "trees")
+
+
+@pytest.mark.parametrize("tool", TREES)
+def test_what_a_tool_made_in_one_place_names_the_next_one_there_and_works_as_it_was(project, tmp_path, tool):
+    paths, tree = TREES[tool]["made"], TREES[tool]["tree"]
+    grow(project, tree)
+    seal = keep(tmp_path / "kept", "key", project, paths)
+    assert seal, "it is kept"
+    (second := tmp_path / "projects").mkdir()
+    assert put(tmp_path / "kept", "key", seal, second)
+    grow(expected := tmp_path / "expected", tree)
+    was = {name: text.replace(str(expected), str(second)) for name, text in shown(expected).items()}
+    assert shown(second) == was
+    modes = {name: (project / name).lstat().st_mode for name in was}
+    assert {name: (second / name).lstat().st_mode for name in was} == modes
+
+
+UNMOVABLE = table(__file__, "unmovable")
+
+
+@pytest.mark.parametrize("what", UNMOVABLE)
+def test_what_works_only_where_it_was_made_is_made_anew(project, tmp_path, what):
+    grow(project, UNMOVABLE[what])
+    assert keep(tmp_path / "kept", "key", project, ["made"]) == ""
+    assert put(tmp_path / "kept", "key", "", project) is None
+
+
+def test_compiled_files_that_name_their_place_are_left_out(project, tmp_path):
+    grow(project, {".venv/a.pyc": "\0HERE/a.py", ".venv/b.pyc": "\0b.py", ".venv/pyvenv.cfg": "HERE"})
+    seal = keep(tmp_path / "kept", "key", project, [".venv"])
     (second := tmp_path / "second").mkdir()
-    assert copy_kept(tmp_path / "kept", step, second)
-    assert not has_own_code(tmp_path / "kept", step)
-    (copy,) = second.glob(".venv/lib/*/site-packages/dep.py")
-    assert copy.read_text() == "ANSWER = 42\n"
-    tool = second / ".venv" / "bin" / "tool"
-    assert tool.read_text() == f"#!{second}/.venv/bin/python\n"
-    assert tool.stat().st_mode & 0o777 == 0o755
+    assert put(tmp_path / "kept", "key", seal, second)
+    assert sorted(path.name for path in (second / ".venv").iterdir()) == ["b.pyc", "pyvenv.cfg"]
 
 
-def test_a_spare_copy_is_moved_and_then_another_one_is_due(uv_step, project, tmp_path):
-    step, _ = uv_step
-    keep(kept := tmp_path / "kept", step, project)
-    (source,) = without_spare(kept)
-    shutil.copytree(source, spare_of(source), symlinks=True)
-    marked = spare_of(source) / "0" / "lib" / "marked"
-    marked.touch()
-    assert without_spare(kept) == []
+@pytest.mark.parametrize("where", ["node_modules/a/index.js", "node_modules/.bin/a"])
+def test_a_kept_result_that_is_not_as_it_was_sealed_is_used_nowhere(project, tmp_path, where):
+    tree = {"node_modules/a/index.js": "1", "node_modules/.bin/a": "-> ../a/index.js"}
+    grow(project, tree)
+    seal = keep(kept := tmp_path / "kept", "key", project, ["node_modules"])
+    changed = kept / "key" / "tree" / where
+    changed.unlink()
+    changed.write_text("1 // changed")
     (second := tmp_path / "second").mkdir()
-    assert copy_kept(kept, step, second)
-    assert (second / ".venv" / "lib" / "marked").exists()
-    assert (second / ".venv" / "bin" / "tool").read_text() == f"#!{second}/.venv/bin/python\n"
-    assert without_spare(kept) == [source]
+    assert put(kept, "key", seal, second) is None
+    assert not list(second.iterdir())
+    assert not (kept / "key").exists()
 
 
-def test_code_of_the_worktree_itself_in_an_environment_is_found(uv_step, project, tmp_path):
-    step, packages = uv_step
-    write(packages, {"shop-1.dist-info/direct_url.json": json.dumps({"url": "", "dir_info": {}})})
-    keep(tmp_path / "kept", step, project)
-    assert has_own_code(tmp_path / "kept", step)
-
-
-def test_an_environment_with_an_absolute_link_into_its_worktree_is_made_anew(uv_step, project, tmp_path):
-    step, packages = uv_step
-    (packages / "linked.py").symlink_to(project / ".venv" / "bin" / "tool")
-    keep(tmp_path / "kept", step, project)
-    assert not copy_kept(tmp_path / "kept", step, project)
+@pytest.mark.late
+@pytest.mark.parametrize("layout", ["src", "flat"])
+def test_a_real_environment_with_an_editable_install_runs_the_code_of_the_place_that_it_is_moved_to(
+    tmp_path, layout
+):
+    """setuptools leads to the code by a path file for `src`, and by a finder, which is code, for a flat project."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    flat = "" if layout == "src" else '[tool.setuptools]\npackages = ["thing"]\n'
+    inner = "src/" if layout == "src" else ""
+    for folder in (first, second):
+        write(
+            folder,
+            {f"{inner}thing/__init__.py": f"WHO = {folder.name!r}\n", "pyproject.toml": pyproject() + flat},
+        )
+    run(f"{sys.executable} -m venv --without-pip .venv", first)
+    (site,) = first.glob(".venv/lib/*/site-packages")
+    (site / "sq.pth").write_text(str(Path(pytest.__file__).parents[1]))
+    code, output = run(
+        ".venv/bin/python -m pip install -q --no-index --no-deps --no-build-isolation --no-compile -e .",
+        first,
+    )
+    assert code == 0, output
+    seal = keep(tmp_path / "kept", "key", first, [".venv"])
+    assert put(tmp_path / "kept", "key", seal, second)
+    code, output = run(
+        "cd / && $HERE/.venv/bin/python -c 'import thing; print(thing.WHO)'", second, HERE=str(second)
+    )
+    assert (code, output.strip()) == (0, "second")
+    trial = [second / ".venv/bin/python", "-I", "-c", TRIAL, second / ".venv", first, second]
+    assert subprocess.run(trial, cwd=second, check=False).returncode == 0
+    for file in second.glob(".venv/lib/*/site-packages/__editable__*"):
+        file.write_text(file.read_text().replace(str(second), str(first)))
+    told = subprocess.run(trial, cwd=second, capture_output=True, check=False)
+    assert told.returncode == 1, "it finds the code of the place that it was made in"
 
 
 # --- a project that is installed from the user's checkout (lesson 94) ---------------------------------------
@@ -347,7 +444,6 @@ def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_c
         write(folder, {"pyproject.toml": manifest, "backend.py": BACKEND})
         write(folder, {"src/thing/__init__.py": f"WHO = {name!r}\n"})
         (step,) = plan_of(folder, checkout=tmp_path / "checkout").steps
-        assert (step.makes, step.portable) == ((".venv",), ())
         code, output = run(step.command, folder, PIP_NO_INDEX="1")
         assert code == 0, output
         ready = environment_of(folder, checkout=tmp_path / "checkout", environ=dict(os.environ))

@@ -12,7 +12,7 @@ from orchestrator.git.seeding import copy_files
 from orchestrator.project.build_files.step import text_of
 from orchestrator.project.files import look
 from orchestrator.project.readiness.environment import environment_of, look_into_python
-from orchestrator.project.readiness.steps import SetUpStep, copy_kept
+from orchestrator.project.readiness.kept import keep, put
 
 
 @pytest.fixture
@@ -46,21 +46,18 @@ def test_a_pipe_in_the_place_of_a_script_does_not_stop_sq(worktree: Path) -> Non
     assert text_of(worktree / "Makefile") == ""
 
 
-def kept_step(tmp_path: Path, *portable: str) -> tuple[Path, SetUpStep]:
-    kept = tmp_path / "ready"
-    for number, _ in enumerate(portable):
-        (kept / "key" / str(number)).mkdir(parents=True)
-        (kept / "key" / str(number) / "made").write_text("made")
-    return kept, SetUpStep(
-        command="true", why="", ecosystem="node", program="true", makes=portable, portable=portable, key="key"
-    )
+def kept_result(tmp_path: Path, path: str) -> tuple[Path, str]:
+    kept, maker = tmp_path / "ready", tmp_path / "maker"
+    (maker / path).mkdir(parents=True)
+    (maker / path / "made").write_text("made")
+    return kept, keep(kept, "key", maker, [path])
 
 
 def test_a_kept_result_is_copied(worktree: Path, tmp_path: Path) -> None:
-    kept, step = kept_step(tmp_path, "node_modules")
+    kept, seal = kept_result(tmp_path, "node_modules")
     (worktree / "node_modules").mkdir()
     (worktree / "node_modules" / "old").touch()
-    assert copy_kept(kept, step, worktree)
+    assert put(kept, "key", seal, worktree)
     assert [path.name for path in (worktree / "node_modules").iterdir()] == ["made"]
 
 
@@ -68,8 +65,8 @@ def test_a_kept_result_is_not_copied_through_a_link(worktree: Path, outside: Pat
     (outside / "node_modules").mkdir()
     (outside / "node_modules" / "users").touch()
     (worktree / "part").symlink_to(outside)
-    kept, step = kept_step(tmp_path, "part/node_modules")
-    assert not copy_kept(kept, step, worktree)
+    kept, seal = kept_result(tmp_path, "part/node_modules")
+    assert put(kept, "key", seal, worktree) is None
     assert [path.name for path in (outside / "node_modules").iterdir()] == ["users"]
 
 
@@ -77,8 +74,8 @@ def test_a_link_in_the_place_of_a_kept_result_is_replaced_and_not_its_target(
     worktree: Path, outside: Path, tmp_path: Path
 ) -> None:
     (worktree / "node_modules").symlink_to(outside)
-    kept, step = kept_step(tmp_path, "node_modules")
-    assert copy_kept(kept, step, worktree)
+    kept, seal = kept_result(tmp_path, "node_modules")
+    assert put(kept, "key", seal, worktree)
     assert not (worktree / "node_modules").is_symlink()
     assert [path.name for path in outside.iterdir()] == ["id_rsa"]
 
