@@ -1,9 +1,10 @@
 """Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,6 +19,8 @@ from agents.process.sandbox.signs import signs_in
 from agents.process.tree import run_command
 from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.ports import Ran, Reach
+from orchestrator.run.purpose import next_command
+from state.journal.events import CommandEnded, Event
 from state.paths import remove_scratch_folder
 from state.records.commands import CommandRun, HostUse
 from state.secrets import without_secrets
@@ -31,7 +34,10 @@ _NOT_STARTED = {126, 127}
 
 @dataclass(slots=True, kw_only=True)
 class ProjectCommands:
-    """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far."""
+    """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
+
+    `record` takes the events of their begin and end. `begun` is how many there were.
+    """
 
     environ: Mapping[str, str]
     folder: Path
@@ -39,6 +45,8 @@ class ProjectCommands:
     containment: Containment
     boundary: SandboxPolicy
     seconds: float = 0.0
+    record: Callable[[Event], object] = id
+    begun: int = 0
 
     @property
     def sandboxed(self) -> bool:
@@ -73,15 +81,16 @@ class ProjectCommands:
         async with self._sandbox(
             folder, variables, readable=needed, writable=writable, reach=reach, lived_in=plainly
         ) as sandbox:
-            result = await run_command(
-                ["sh", "-c", command],
-                cwd=folder,
-                env=variables,
-                deadline_s=self.settings.limits.verify_s,
-                containment=self.containment,
-                output_limit=_OUTPUT_READ,
-                sandbox=sandbox,
-            )
+            with self._told(told_as or command):
+                result = await run_command(
+                    ["sh", "-c", command],
+                    cwd=folder,
+                    env=variables,
+                    deadline_s=self.settings.limits.verify_s,
+                    containment=self.containment,
+                    output_limit=_OUTPUT_READ,
+                    sandbox=sandbox,
+                )
         self.seconds += result.duration_s
         exit_code, problem = result.exit_code, result.error
         if result.timed_out:
@@ -112,6 +121,20 @@ class ProjectCommands:
         """As `whole`, without the output."""
         ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
         return ran.run
+
+    @contextmanager
+    def _told(self, command: str) -> Iterator[None]:
+        """Record that a command begins and that it has ended, also if it is cut off."""
+        self.begun += 1
+        started = replace(next_command.get(), number=self.begun, command=command)
+        begun, is_cut = time.monotonic(), True
+        self.record(started)
+        try:
+            yield
+            is_cut = False
+        finally:
+            number, seconds = started.number, time.monotonic() - begun
+            self.record(CommandEnded(number=number, task_id=started.task_id, seconds=seconds, cut_off=is_cut))
 
     def _signs(self, output: str, reach: Reach) -> str:
         if not self.sandboxed:

@@ -34,6 +34,7 @@ from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.evidence.without_work import stubs_of_the_spec, without_work
+from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
@@ -61,6 +62,7 @@ class _Found:
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
     """As `TakeProofs`."""
+    run_for("proofs", task_id)
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
@@ -196,6 +198,7 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
 
 def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
     """Whether `limits.verify_total_s` leaves time for a question. If not, `found.untold` gets the reason."""
+    asks(question)
     if run.commands.seconds <= run.limits.verify_total_s:
         return True
     found.untold.append(

@@ -33,6 +33,7 @@ from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.evidence.verdict import suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
+from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.errors import SqError
 from state.journal.events import VerificationFinished, VerificationStarted
@@ -59,6 +60,7 @@ class _Subject(Protocol):
 
 async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
     """As `Verify`."""
+    run_for("verification", task_id)
     async with place_for(run, folder, tree) as scratch:
         commands = commands_for(run, scratch.folder, tree)
         environment = fingerprint_of(run.environ, scratch.environment, commands)
@@ -66,7 +68,11 @@ async def verify(run: Run, *, task_id: str, folder: Path, tree: str) -> Verifica
         if known and tuple(done.command for done in known.runs) == commands:
             return known
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
-        runs = [await run_counted(run.commands, scratch, command) for command in commands]
+        runs = []
+        for nth, command in enumerate(commands, 1):
+            run_for("verification", task_id, nth=nth, of=len(commands))
+            runs.append(await run_counted(run.commands, scratch, command))
+        asks("failing tests once more")
         flaky = [name for done in runs for name in await _flaky(run, scratch, done)]
     finished = VerificationFinished(
         task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)

@@ -41,6 +41,7 @@ from orchestrator.run.places.steps import (
     write_note,
 )
 from orchestrator.run.ports import Reach, ScratchWorktree
+from orchestrator.run.purpose import next_command, run_for
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
@@ -88,7 +89,10 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         done = True
     if done and not is_lost(kept_folder(run.folder), noted):
         return
+    asked = next_command.get()
+    run_for("set-up", task_id or asked.task_id)
     ready, results = await _made_ready(run, task_id, folder, plan, marker)
+    next_command.set(asked)
     if listed:  # the commands' own results must not require another run
         key = await _list_key(run, folder)
     run.record(ready)

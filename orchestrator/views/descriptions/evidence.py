@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
-from orchestrator.views.words import said, short
+from orchestrator.views.words import running_words, said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import CommandRun
@@ -12,6 +12,8 @@ from state.words import baseline_words, count_words, doubts, facts_words, listed
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
+_LONG_S = 10.0  # a command that takes longer is told when it begins
+_SHORT_COMMAND = 40  # characters of a command of a set-up, once it was named in full
 _TAIL = 1_500  # characters of the output of a command that failed
 
 
@@ -26,7 +28,8 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             lines += [not_run_words(event.not_run)] if event.not_run else []
             return [Words(kind="baseline", subject="baseline", text=one) for one in lines]
         case e.SetUpStarted():
-            text = "waits for another set-up" if event.waits else f"set-up begins: {'; '.join(event.steps)}"
+            steps = "; ".join(_step(view, one) for one in event.steps)
+            text = "waits for another set-up" if event.waits else f"set-up begins: {steps}"
             return [Words(kind="set-up", subject=event.task_id or _SQS_OWN, text=text)]
         case e.WorkspaceSetUp():
             return _set_up(view, event)
@@ -37,8 +40,25 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             return _verified(event)
         case e.ProofsTaken():
             return _proofs(event)
+        case e.CommandStarted():
+            running = view.evidence.running.get(event.number)
+            text = running_words(view, running) if running else f"runs `{event.command}`"
+            is_long = view.evidence.took.get(event.command, 0.0) >= _LONG_S
+            return [Words(kind="command", subject=event.task_id or _SQS_OWN, text=text, is_told=is_long)]
+        case e.CommandEnded():
+            end = "was cut off after" if event.cut_off else "took"
+            text = f"command {event.number} {end} {event.seconds:.1f} s"
+            return [
+                Words(kind="command", subject=event.task_id or _SQS_OWN, text=text, is_told=event.cut_off)
+            ]
         case _:
             assert_never(event)
+
+
+def _step(view: RunView, step: str) -> str:
+    """Return a step of a set-up, one that ran before by the file that asks for it."""
+    command, _, why = step.rpartition(" (")
+    return f"that of {why.removesuffix(')')}" if command in view.evidence.took else step
 
 
 def _codes(commands: Iterable[str]) -> str:
@@ -71,7 +91,7 @@ def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words
     return Words(
         kind="set-up",
         subject=subject,
-        text=f"set-up `{done.command}`: {result}",
+        text=f"set-up `{short(done.command, _SHORT_COMMAND)}`: {result}",
         tone=Tone.GOOD if done.passed else Tone.BAD,
         quotes=_output(done),
     )

@@ -5,7 +5,16 @@ from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of, why_not
+from orchestrator.views.models.summary import (
+    Group,
+    Need,
+    Overview,
+    RunState,
+    TaskRow,
+    commands_words,
+    summary_of,
+    why_not,
+)
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
@@ -83,9 +92,11 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
         case Group.ENDED_BADLY:
             return task.end.reason
         case Group.WORKING:
-            return (
-                next(_actions(story, task, now), "between two steps") if active else "no process works on it"
-            )
+            cut = commands_words(story.view, task.task.id, active=False)
+            if not active:
+                return f"{cut}; no process works on it" if cut else "no process works on it"
+            since = f"sq's own work on it since {time_of_day(story.view.clock.last_at or now)}"
+            return next(_actions(story, task, now), since)
         case Group.WAITING:
             return _waits_for(story, task, now, active=active)
 
@@ -93,9 +104,8 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
 def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
     """Yield the things under way for a task."""
     view, id_ = story.view, task.task.id
-    for one in view.evidence.commands.values():
-        if one.task_id == id_:
-            yield f"{one.purpose}: {', '.join(one.commands)}"
+    if running := commands_words(view, id_):
+        yield running
     for call in reversed(view.calls.values()):
         if call.started.task_id == id_ and call.end is None and call.since:
             yield _call(story, task, call, now)

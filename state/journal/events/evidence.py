@@ -127,6 +127,34 @@ class ProofsTaken:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandStarted:
+    """A process of the project's is about to be started by sq: a command of a baseline, a set-up or a claim.
+
+    `number` counts those of this process of sq. `purpose` is baseline, set-up, verification or proofs, and
+    `about` what is asked with it. It is command `nth` of `of`, 0 if their number is not known before. There
+    are some ten of these events for a claim, and none in an exchange with an agent.
+    """
+
+    number: int
+    command: str
+    purpose: str
+    task_id: str = ""
+    about: str = ""
+    nth: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEnded:
+    """The command of this number took so many seconds. `cut_off`: sq ended it before it had answered."""
+
+    number: int
+    task_id: str
+    seconds: float
+    cut_off: bool = False
+
+
 EvidenceEvent = (
     BaselineStarted
     | BaselineTaken
@@ -135,6 +163,8 @@ EvidenceEvent = (
     | VerificationStarted
     | VerificationFinished
     | ProofsTaken
+    | CommandStarted
+    | CommandEnded
 )
 
 
@@ -145,6 +175,14 @@ class CommandsView:
     purpose: str
     task_id: str
     commands: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunningView:
+    """A command that runs, and since when."""
+
+    started: CommandStarted
     at: datetime
 
 
@@ -163,9 +201,16 @@ class BaselineView:
 
 @dataclass(slots=True)
 class EvidenceView:
-    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal."""
+    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal.
+
+    `took` are the seconds of the first run of each command that was not cut off, which is at the base for all
+    that the base has. `cut` is the purpose of a task's newest command, by task, if that was cut off.
+    """
 
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
+    running: dict[int, RunningView] = field(default_factory=dict)  # by number
+    took: dict[str, float] = field(default_factory=dict)  # by command
+    cut: dict[str, str] = field(default_factory=dict)
     verifications: dict[str, VerificationFinished] = field(default_factory=dict)  # newest, by tree
     verified_at: dict[str, int] = field(default_factory=dict)  # by tree
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree

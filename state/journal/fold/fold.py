@@ -12,7 +12,7 @@ from typing import assert_never
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.before import SpecAnswerView
-from state.journal.events.evidence import BaselineView, CommandsView
+from state.journal.events.evidence import BaselineView, CommandsView, RunningView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
 from state.journal.fold import calls
@@ -129,7 +129,7 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
             assert_never(event)
 
 
-def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
+def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  # noqa: C901  one case an event
     """Add an event of the project's commands to the view of its run."""
     under_way, evidence = view.evidence.commands, view.evidence
     match event:
@@ -155,6 +155,15 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
         case e.ProofsTaken():
             evidence.proofs[event.task_id, event.tree] = event
             evidence.proved_at[event.task_id, event.tree] = stored.seq
+        case e.CommandStarted():
+            evidence.running[event.number] = RunningView(event, stored.at)
+            evidence.cut.pop(event.task_id, None)
+        case e.CommandEnded():
+            one = evidence.running.pop(event.number, None)
+            if one and event.cut_off:
+                evidence.cut[event.task_id] = one.started.purpose
+            elif one:
+                evidence.took.setdefault(one.started.command, event.seconds)
         case _:
             assert_never(event)
 
@@ -268,7 +277,7 @@ def pass_time(view: RunView, stored: Stored) -> None:
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
-        view.evidence.commands = {}
+        view.evidence.commands, view.evidence.running, view.evidence.cut = {}, {}, {}
     elif clock.last_at and not (clock.waits or view.ended):
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at
