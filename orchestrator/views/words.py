@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from orchestrator.views.screen import cell
-from state.journal.events.evidence import RunningView
-from state.journal.view import RunView
 from state.records.calls import CallEnd, Message
 from state.records.commands import AddedPackage, CommandRun, HostUse
 from state.records.plan import Forecast, Task
@@ -16,7 +14,6 @@ from state.records.spec_check import Decider
 
 _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100
-_COMMAND = 60  # characters of a command that runs
 DECIDERS = {
     Decider.PERSON: "you, before the work",
     Decider.RECOMMENDED: "the recommended option, taken without you before the work",
@@ -48,18 +45,6 @@ def short(text: str, limit: int = _SHORT) -> str:
 def said(done: CommandRun) -> str:
     """The result of a verification command in words."""
     return "passed" if done.passed else done.problem or f"failed, exit code {done.exit_code}"
-
-
-def running_words(view: RunView, one: RunningView) -> str:
-    """A command that runs: what for, which of how many, since when, and how long it took at the base."""
-    command = one.started
-    which = f" {command.nth} of {command.of}" if command.of > 1 else ""
-    about = f" ({command.about})" if command.about else ""
-    check, took = view.baseline.checks.get(command.command), view.evidence.took.get(command.command)
-    base = f", {duration(check.run.seconds)} at the base" if check else ""
-    base = base or (f", {duration(took)} the first time" if took else "")
-    since = time_of_day(one.at)
-    return f"{command.purpose}{which}{about} since {since}{base}: `{short(command.command, _COMMAND)}`"
 
 
 def subject_of(task_id: str) -> str:

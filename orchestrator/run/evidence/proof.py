@@ -67,7 +67,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and run.view.evidence.proved_at[task_id, tree] > run.view.process.resumed_seq:
         return known
-    found, before = _Found(), run.commands.seconds
+    found = _Found()
     same = None if task_id else _of_the_same(run, base, tree)
     if same:
         found.changes += same.changes
@@ -102,7 +102,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         marks=tuple(dict.fromkeys(found.marks)),
         unlike=tuple(found.unlike),
         stubs=stubs,
-        seconds=run.commands.seconds - before,
     )
     run.record(proofs)
     return proofs

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
-from orchestrator.views.words import running_words, said, short
+from orchestrator.views.words import said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import CommandRun
@@ -41,16 +41,16 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
         case e.ProofsTaken():
             return _proofs(event)
         case e.CommandStarted():
-            running = view.evidence.running.get(event.number)
-            text = running_words(view, running) if running else f"runs `{event.command}`"
-            is_long = view.evidence.took.get(event.command, 0.0) >= _LONG_S
-            return [Words(kind="command", subject=event.task_id or _SQS_OWN, text=text, is_told=is_long)]
+            which = f" {event.nth} of {event.of}" if event.of > 1 else ""
+            took = view.evidence.took.get(event.command, 0.0)
+            text = f"sq runs{which} for the {event.purpose}, as before in {took:.0f} s: `{event.command}`"
+            return [
+                Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=took >= _LONG_S)
+            ]
         case e.CommandEnded():
             end = "was cut off after" if event.cut_off else "took"
             text = f"command {event.number} {end} {event.seconds:.1f} s"
-            return [
-                Words(kind="command", subject=event.task_id or _SQS_OWN, text=text, is_told=event.cut_off)
-            ]
+            return [Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=event.cut_off)]
         case _:
             assert_never(event)
 

@@ -10,7 +10,7 @@ from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.records.calls import CallEnd
 
-GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
+_GOOD = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
 class SpanKind(StrEnum):
@@ -103,7 +103,7 @@ class History:
             case e.CallResumed():
                 self._resume(view, event, stored)
             case e.CallEnded():
-                self._finish(event.call_id, stored, good=event.end in GOOD_ENDS)
+                self._finish(event.call_id, stored, good=event.end in _GOOD)
                 self.doing.pop(event.call_id, None)
             case e.CallInterrupted():
                 self._finish(event.call_id, stored, good=None)

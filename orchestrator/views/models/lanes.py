@@ -51,8 +51,8 @@ class TimeUse(StrEnum):
     COMMANDS = "commands"  # of the project, run by sq
     SET_UP = "set-up"
     WAITING = "waiting"  # for limits of the API, another set-up, `sq resume`, a person before the work
-    CHECKING = "checking work"  # of an agent's turn, between commands: trees, sources, places
-    PLACES = "making places"  # between the commands of set-ups and of the baseline
+    PLACES = "making places"  # in set-ups and the baseline, between their commands
+    CHECKING = "checking work"  # in a task, between calls and commands: trees, sources, places
     MERGING = "merging"
     SQ = "sq itself"  # all moments without any of these
 

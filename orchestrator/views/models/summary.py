@@ -6,8 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.running import commands_words, is_claimed
 from orchestrator.views.models.spend import Spending
-from orchestrator.views.words import Reason, clock, running_words, time_of_day
+from orchestrator.views.words import Reason, clock, time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
 from state.journal.phase import Phase, is_under_way, movable, phase_of
 from state.journal.view import RunView
@@ -65,7 +66,6 @@ class Need:
     options: tuple[str, ...] = ()
 
 
-_OF_A_CLAIM = frozenset({"verification", "proofs"})
 _DOING = {
     Phase.BASELINE: "running the tests before any change",
     Phase.ANALYZE: "analyzing",
@@ -209,40 +209,9 @@ def waits_for_person(view: RunView) -> str:
 
 
 def stage_word(view: RunView, task_id: str) -> str:
-    """Return the stage of a task, or that it waits for a person, or that its Worker claims to be done."""
-    if task_id in _waiting_tasks(view):
-        return "waits for you"
-    task = view.tasks[task_id]
-    is_claimed = task.stage is Stage.BUILDING and _purpose(view, task_id) in _OF_A_CLAIM
-    return "claimed" if is_claimed else str(task.stage)
-
-
-def commands_words(view: RunView, task_id: str, *, active: bool = True) -> str:
-    """Return which of sq's commands runs for a task, if none does what that waits for, "" if none is due.
-
-    If no process works on the run (not `active`) it is what was cut off. The whole has the id "".
-    """
-    evidence, purpose = view.evidence, _purpose(view, task_id)
-    if not active:
-        ended = task_id and view.tasks[task_id].stage in ENDED_STAGES
-        claimed = "claimed, " if purpose in _OF_A_CLAIM and task_id else ""
-        return f"{claimed}{purpose} cut off" if purpose and not ended else ""
-    if own := [one for one in evidence.running.values() if one.started.task_id == task_id]:
-        return "; ".join(running_words(view, one) for one in own)
-    begun = next((one for one in evidence.commands.values() if one.task_id == task_id), None)
-    other = next((f", while {running_words(view, one)}" for one in evidence.running.values()), "")
-    since = f"{begun.purpose} since {time_of_day(begun.at)}" if begun else ""
-    due = ", ".join(f"`{command}`" for command in begun.commands) if begun else ""
-    return f"{since}: {due}, none runs now{other}" if begun else ""
-
-
-def _purpose(view: RunView, task_id: str) -> str:
-    """Return what the newest command or the open verification of a task is for, "" if there is none."""
-    evidence = view.evidence
-    newest = [one.started.purpose for one in evidence.running.values() if one.started.task_id == task_id]
-    newest += [evidence.cut[task_id]] if task_id in evidence.cut else []
-    newest += [one.purpose for one in evidence.commands.values() if one.task_id == task_id]
-    return newest[0] if newest else ""
+    """Return the stage of a task, or that it waits for a person, or that its claim is checked."""
+    word = "claimed" if is_claimed(view, task_id) else str(view.tasks[task_id].stage)
+    return "waits for you" if task_id in _waiting_tasks(view) else word
 
 
 def _under_way(view: RunView) -> list[str]:
@@ -255,18 +224,15 @@ def _waiting_tasks(view: RunView) -> list[str]:
 
 def _activity(view: RunView) -> str:
     phase = phase_of(view)
-    if phase is not Phase.TASKS:
-        running = [running_words(view, one) for one in view.evidence.running.values()]
-        return ": ".join([_DOING[phase], *running[:1]])
-    under_way = dict.fromkeys([*_under_way(view), *_waiting_tasks(view)])
     whole = commands_words(view, "")
-    doing = [f"{id_} {_in_words(view, id_)}" for id_ in under_way]
-    return ", ".join([*doing, *([f"the whole: {whole}"] if whole else [])]) or "between tasks"
-
-
-def _in_words(view: RunView, task_id: str) -> str:
-    running, stage = commands_words(view, task_id), stage_word(view, task_id)
-    return f"{stage}, {running}" if running else stage
+    if phase is not Phase.TASKS:
+        return ": ".join(filter(None, (_DOING[phase], whole)))
+    under_way = dict.fromkeys([*_under_way(view), *_waiting_tasks(view)])
+    doing = [
+        ", ".join(filter(None, (f"{id_} {stage_word(view, id_)}", commands_words(view, id_))))
+        for id_ in under_way
+    ]
+    return "; ".join([*doing, *([f"the whole: {whole}"] if whole else [])]) or "between tasks"
 
 
 def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:

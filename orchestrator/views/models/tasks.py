@@ -4,17 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import (
-    Group,
-    Need,
-    Overview,
-    RunState,
-    TaskRow,
-    commands_words,
-    summary_of,
-    why_not,
-)
+from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of, why_not
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
@@ -92,11 +84,11 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
         case Group.ENDED_BADLY:
             return task.end.reason
         case Group.WORKING:
-            cut = commands_words(story.view, task.task.id, active=False)
             if not active:
-                return f"{cut}; no process works on it" if cut else "no process works on it"
-            since = f"sq's own work on it since {time_of_day(story.view.clock.last_at or now)}"
-            return next(_actions(story, task, now), since)
+                cut = commands_words(story.view, task.task.id, active=False)
+                return "; ".join(filter(None, (cut, "no process works on it")))
+            own = f"sq's own work on it since {time_of_day(story.view.clock.last_at or now)}"
+            return next(_actions(story, task, now), own)
         case Group.WAITING:
             return _waits_for(story, task, now, active=active)
 

@@ -1,14 +1,14 @@
 """The time of a run: as bars in lanes, a lane a task, with long idle times folded away, and by its uses."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from orchestrator.views.models.history import GOOD_ENDS, RunFacts, SpanKind, TimeSpan
+from orchestrator.views.models.history import RunFacts, SpanKind, TimeSpan
 from orchestrator.views.models.lanes import OWN_USES, Bar, Fold, Timeline, TimelineLane, TimePart, TimeUse
 from state.journal import events as e
-from state.roles import Role
+from state.journal.events.tasks import Stage
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
@@ -62,87 +62,67 @@ def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
     for (at, step, use), (following, *_) in pairwise(sorted(changes)):
         under_way[use] += step
         own = Counter({one: under_way[one] for one in under_way if one in OWN_USES})
-        seconds, now = (following - at).total_seconds(), (under_way - own) or own
+        seconds, now = (following - at).total_seconds(), (under_way - own) or +own or Counter({TimeUse.SQ: 1})
         count = now.total()
-        for one, places in (now if count else {TimeUse.SQ: 1}).items():
-            shares[one] += seconds * places / (count or 1)
+        for one, places in now.items():
+            shares[one] += seconds * places / count
             added_up[one] += seconds * places
     return tuple(TimePart(use=use, seconds=shares[use], added_up_s=added_up[use]) for use in TimeUse)
 
 
+_OWN = {
+    Stage.BUILDING: TimeUse.CHECKING,
+    Stage.ACCEPTED: TimeUse.CHECKING,
+    Stage.COMMITTED: TimeUse.CHECKING,
+    Stage.APPROVED: TimeUse.MERGING,
+}
 _PERSON = "a person"  # no folder has this name: they are absolute
 
 
-def _uses(story: RunFacts, until: datetime) -> Iterator[tuple[TimeUse, datetime, datetime]]:
-    """Yield each time of something that sq did or waited for, by the events' own times."""
+def _uses(  # noqa: C901, PLR0912  one case an event
+    story: RunFacts, until: datetime
+) -> Iterator[tuple[TimeUse, datetime, datetime]]:
+    """Yield each time of something that sq waited for, by the events' own times."""
     retries: dict[str, list[tuple[datetime, datetime]]] = {}
-    begun: dict[object, tuple[TimeUse, datetime]] = {}
+    turns, running = dict[str, datetime](), dict[int, tuple[TimeUse, datetime]]()
     last = until
     for stored in story.history.notable:
-        at, event = stored.at, stored.event
-        if isinstance(event, e.CallRetried):
-            retries.setdefault(event.call_id, []).append((at, at + timedelta(seconds=event.wait_s)))
-        elif isinstance(event, e.RunResumed):
-            yield from ((use, since, last) for use, since in begun.values())
-            begun.clear()
-            yield TimeUse.WAITING, last, at
-        for key in _ends(event):
-            if key in begun:
-                yield *begun.pop(key), at
-        for key, use in _begins(story, event):
-            begun[key] = use, at
+        at = stored.at
+        match stored.event:
+            case e.CallRetried(call_id=call_id, wait_s=wait_s):
+                retries.setdefault(call_id, []).append((at, at + timedelta(seconds=wait_s)))
+            case e.RunResumed():
+                turns.clear()
+                yield from ((use, begun, last) for use, begun in running.values())
+                running.clear()
+                yield TimeUse.WAITING, last, at
+            case e.CommandStarted(number=number, purpose=purpose):
+                running[number] = TimeUse.SET_UP if purpose == "set-up" else TimeUse.COMMANDS, at
+            case e.CommandEnded(number=number) if number in running:
+                yield *running.pop(number), at
+            case e.SetUpStarted(folder=folder, waits=True):
+                turns[folder] = at
+            case e.SetUpStarted(folder=folder) if folder in turns:
+                yield TimeUse.WAITING, turns.pop(folder), at
+            case e.ApprovalAwaited() | e.SpecQuestionsShown():
+                turns[_PERSON] = at
+            case e.PlanApproved() | e.SpecQuestionDecided() | e.RunEnded() if _PERSON in turns:
+                yield TimeUse.WAITING, turns.pop(_PERSON), at
         last = at
-    yield from ((use, since, until) for use, since in begun.values() if use is not TimeUse.WAITING)
+    yield from ((use, begun, until) for use, begun in running.values())
+    stages = (one for every in story.history.stages.values() for one in every)
+    yield from ((_OWN[one.stage], one.since, one.until or until) for one in stages if one.stage in _OWN)
     for span in story.history.spans:
         start, end = span.began_at, span.ended_at or until
         if span.kind is SpanKind.COMMANDS:
             yield TimeUse.CHECKING if span.what == "verification" else TimeUse.PLACES, start, end
-        elif span.kind is SpanKind.MERGE:
-            yield TimeUse.MERGING, start, end
-        else:
-            yield from _of_call(start, end, retries.get(span.key, ()))
-
-
-def _of_call(
-    start: datetime, end: datetime, retries: Iterable[tuple[datetime, datetime]]
-) -> Iterator[tuple[TimeUse, datetime, datetime]]:
-    for failed, again in retries:
-        if start <= failed <= end:
-            yield TimeUse.MODEL, start, failed
-            yield TimeUse.WAITING, failed, min(again, end)
-            start = again
-    yield TimeUse.MODEL, start, end
-
-
-def _begins(story: RunFacts, event: e.Event) -> Iterator[tuple[object, TimeUse]]:
-    """Yield what an event begins, each with the key of its end."""
-    match event:
-        case e.CommandStarted(number=number, purpose=purpose):
-            yield number, TimeUse.SET_UP if purpose == "set-up" else TimeUse.COMMANDS
-        case e.CallEnded(call_id=call_id, end=end) if end in GOOD_ENDS:
-            started = story.view.calls[call_id].started
-            if started.role is Role.WORKER:
-                yield ("claim", started.task_id), TimeUse.CHECKING
-        case e.SetUpStarted(folder=folder, waits=True):
-            yield folder, TimeUse.WAITING
-        case e.ApprovalAwaited() | e.SpecQuestionsShown():
-            yield _PERSON, TimeUse.WAITING
-
-
-def _ends(event: e.Event) -> Iterator[object]:
-    match event:
-        case e.CommandEnded(number=number):
-            yield number
-        case e.CallStarted(role=Role.WORKER, task_id=task_id):
-            yield "claim", task_id
-        case e.CompletionAccepted() | e.CompletionRefused() | e.TaskStuck() | e.TaskFailed():
-            yield "claim", event.task_id
-        case e.TaskUnverified(task_id=task_id):
-            yield "claim", task_id
-        case e.SetUpStarted(folder=folder, waits=False):
-            yield folder
-        case e.PlanApproved() | e.SpecQuestionDecided() | e.RunEnded():
-            yield _PERSON
+        elif span.kind is SpanKind.CALL:
+            for failed, again in retries.get(span.key, ()):
+                if start <= failed <= end:
+                    yield TimeUse.MODEL, start, failed
+                    yield TimeUse.WAITING, failed, min(again, end)
+                    start = again
+            yield TimeUse.MODEL, start, end
 
 
 class _Axis:

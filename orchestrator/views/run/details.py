@@ -11,15 +11,9 @@ from shlex import quote
 from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
-from orchestrator.views.models.summary import (
-    RunState,
-    RunSummary,
-    commands_words,
-    stage_word,
-    summary_of,
-    waiting_lines,
-)
+from orchestrator.views.models.summary import RunState, RunSummary, stage_word, summary_of, waiting_lines
 from orchestrator.views.run.ending import (
     confinement_lines,
     git_lines,
@@ -48,7 +42,7 @@ _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDetails:
-    """The state of a task. `issues` are the open ones, `findings` all, `reason` says why it cannot go on.
+    """A task. `issues` are the open ones, `findings` all, `reason` says why it cannot go on.
 
     `state` is its stage in words, `commands` which of sq's commands runs for it, or was cut off.
     """
@@ -64,7 +58,6 @@ class TaskDetails:
     branch: str
     worktree: str
     commit: str
-    waits_for_you: bool = False
     state: str = ""
     commands: str = ""
 
@@ -112,7 +105,7 @@ def details_of(
     view: RunView, summary: RunSummary, *, options: str = "", answered: Collection[str] = ()
 ) -> RunDetails:
     """A run in full. `options` is as for `summary_of`."""
-    started, ended = view.started, view.ended
+    started, ended, active = view.started, view.ended, summary.standing is RunState.ACTIVE
     return RunDetails(
         summary=summary,
         exit_code=ended.outcome.exit_code if ended else None,
@@ -122,10 +115,7 @@ def details_of(
         effort=started.effort if started else "",
         resumptions=view.process.resumptions,
         notes=started.notes if started else (),
-        tasks=tuple(
-            _task(view, id_, task, active=summary.standing is RunState.ACTIVE)
-            for id_, task in view.tasks.items()
-        ),
+        tasks=tuple(_task(view, id_, task, active=active) for id_, task in view.tasks.items()),
         questions=tuple(decisions_of(view)),
         baseline=tuple(view.baseline.checks.values()),
         baseline_notes=view.baseline.notes,
@@ -189,7 +179,6 @@ def _task(view: RunView, task_id: str, task: TaskView, *, active: bool) -> TaskD
         branch=task.place.branch,
         worktree=task.place.worktree,
         commit=task.claim.commit,
-        waits_for_you=stage_word(view, task_id) == "waits for you",
         state=stage_word(view, task_id),
         commands=commands_words(view, task_id, active=active),
     )

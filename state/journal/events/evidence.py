@@ -106,7 +106,7 @@ class ProofsTaken:
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
     that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
     they did when sq counted their tests. `stubs` are functions that the spec wants built and that do nothing,
-    as `file: name`. `seconds` is how long the commands took for all of this.
+    as `file: name`.
     """
 
     task_id: str
@@ -124,7 +124,6 @@ class ProofsTaken:
     marks: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,20 +169,16 @@ EvidenceEvent = (
 
 @dataclass(frozen=True, slots=True)
 class CommandsView:
-    """Commands of the project that sq has begun to run. `purpose` is baseline, verification or set-up."""
+    """Commands of the project that sq has begun to run. `purpose` is as that of `CommandStarted`.
+
+    With `started` it is one that runs, else some of which none runs now.
+    """
 
     purpose: str
     task_id: str
     commands: tuple[str, ...]
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class RunningView:
-    """A command that runs, and since when."""
-
-    started: CommandStarted
-    at: datetime
+    started: CommandStarted | None = None
 
 
 @dataclass(slots=True)
@@ -203,14 +198,11 @@ class BaselineView:
 class EvidenceView:
     """Runs of the project's commands: those under way, and results. `…_at`: places in the journal.
 
-    `took` are the seconds of the first run of each command that was not cut off, which is at the base for all
-    that the base has. `cut` is the purpose of a task's newest command, by task, if that was cut off.
+    `took` are the seconds of the first run of each command that was not cut off.
     """
 
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
-    running: dict[int, RunningView] = field(default_factory=dict)  # by number
     took: dict[str, float] = field(default_factory=dict)  # by command
-    cut: dict[str, str] = field(default_factory=dict)
     verifications: dict[str, VerificationFinished] = field(default_factory=dict)  # newest, by tree
     verified_at: dict[str, int] = field(default_factory=dict)  # by tree
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree

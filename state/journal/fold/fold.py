@@ -12,7 +12,7 @@ from typing import assert_never
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.events.before import SpecAnswerView
-from state.journal.events.evidence import BaselineView, CommandsView, RunningView
+from state.journal.events.evidence import BaselineView, CommandsView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import ENDED_STAGES, TaskView
 from state.journal.fold import calls
@@ -156,14 +156,14 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  #
             evidence.proofs[event.task_id, event.tree] = event
             evidence.proved_at[event.task_id, event.tree] = stored.seq
         case e.CommandStarted():
-            evidence.running[event.number] = RunningView(event, stored.at)
-            evidence.cut.pop(event.task_id, None)
+            begun = CommandsView(event.purpose, event.task_id, (event.command,), stored.at, event)
+            under_way[f"command {event.number}"] = begun
         case e.CommandEnded():
-            one = evidence.running.pop(event.number, None)
+            one = under_way.pop(f"command {event.number}", None)
             if one and event.cut_off:
-                evidence.cut[event.task_id] = one.started.purpose
+                under_way[f"command {event.number}"] = replace(one, started=None)
             elif one:
-                evidence.took.setdefault(one.started.command, event.seconds)
+                evidence.took.setdefault(one.commands[0], event.seconds)
         case _:
             assert_never(event)
 
@@ -277,7 +277,7 @@ def pass_time(view: RunView, stored: Stored) -> None:
     clock = view.clock
     if isinstance(stored.event, e.RunResumed):
         calls.stop_clocks(view)
-        view.evidence.commands, view.evidence.running, view.evidence.cut = {}, {}, {}
+        view.evidence.commands = {}
     elif clock.last_at and not (clock.waits or view.ended):
         clock.worked_s += (stored.at - clock.last_at).total_seconds()
     clock.last_seq, clock.last_at = stored.seq, stored.at

@@ -15,7 +15,8 @@ from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, Rehearse, whole_run
 
 from orchestrator.views.descriptions.describe import describe
-from orchestrator.views.models.summary import activity, commands_words, stage_word
+from orchestrator.views.models.running import commands_words
+from orchestrator.views.models.summary import activity, stage_word
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.run.console import stopping_line
 from orchestrator.views.run.story import RunStory
@@ -93,7 +94,7 @@ def test_each_command_of_a_run_is_recorded_at_its_begin_and_its_end_with_what_it
     baseline = [(one.command, one.nth, one.of) for one in begun if one.purpose == "baseline"]
     assert baseline[:2] == [("true", 1, 2), ("test -d .", 2, 2)]
     assert {one.purpose for one in begun} <= {"baseline", "verification", "proofs"}
-    assert done.view.evidence.running == {}
+    assert done.view.evidence.commands == {}
 
 
 # --- what views say, from made events ------------------------------------------------------------------------

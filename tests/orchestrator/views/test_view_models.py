@@ -228,7 +228,7 @@ def test_sessions_side_by_side_share_the_time_of_the_run_and_count_in_full_besid
         (10, e.CallEnded(call_id="c2", end="completed")),
         (11, e.RunEnded(outcome="failed", cause="x")),
         (99, e.NoticeSent(kind="ended", of_seq=7, to="x")),
-    ) == {"model": (8, 12), "checking work": (1, 2), "sq itself": (2, 2)}
+    ) == {"model": (8, 12), "sq itself": (3, 3)}
 
 
 def command(number, task_id="one", purpose="verification"):
@@ -248,6 +248,7 @@ def test_a_command_beside_a_session_shares_its_time_and_what_sq_does_between_com
         (1, command(1, purpose="set-up")),
         (3, done(1)),
         (3, e.WorkspaceSetUp(task_id="one", folder="f", copied=(), runs=())),
+        (3, e.TaskStarted(task_id="one", branch="b", worktree="/one", base_commit="c")),
         (3, call("c1", "one")),
         (4, e.CallEnded(call_id="c1", end="completed")),
         (5, verifying),  # its command waits for its turn, and begins a second later
@@ -259,6 +260,7 @@ def test_a_command_beside_a_session_shares_its_time_and_what_sq_does_between_com
         (9, command(3, purpose="proofs")),
         (11, done(3, cut_off=True)),
         (12, e.CompletionAccepted(task_id="one", attempt=1, tree="t")),
+        (12, e.ReviewRecorded(task_id="one", attempt=1, commit="c", passed=True, issues=(), findings=())),
         (12, e.MergeStarted(task_id="one", commit="c", onto="o")),
         (14, e.TaskMerged(task_id="one", commit="c", tree="t")),
         (15, e.RunEnded(outcome="failed", cause="x")),
