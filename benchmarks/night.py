@@ -15,9 +15,9 @@ alone: one task. `claim_to_review_ratio` is from its claim to the first request 
 node: as undisturbed, of the Node project, whose suite uses one processor of two.
 load: beside two busy processes. `unverified_for_time` are tasks that end unverified, and commands that timed
 out.
-deadline: five suites and a few seconds after the claims. `thrown_away_s` are seconds of project commands that
-were cut off, and of those whose verification has no recorded end.
-cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_alike` have the
+deadline: five suites and a few seconds after the claims. `thrown_away_s` are those of commands that sq
+ended before they had answered.
+cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_unlike` lack the
 outcome and the merged files of a run that nothing disturbed, `baselines_twice` more than one baseline. The
 suite takes six seconds there. A cell whose kind of command never ran is not counted in `cells`, and is named.
 
@@ -54,7 +54,9 @@ from state.journal.events import (
     BaselineTaken,
     CallEnded,
     CallStarted,
+    CommandEnded,
     ProofsTaken,
+    RunResumed,
     Stored,
     TaskUnverified,
     VerificationFinished,
@@ -397,26 +399,15 @@ def deadline(asked: Asked) -> Figures:
     night = over(folder, PYTHON, process.returncode, watched.ended, len(TASKS))
     return {
         "merged_by_deadline": night.merged,
-        "thrown_away_s": round(thrown_away(night), 1),
+        "thrown_away_s": round(thrown_away(night.stored), 1),
         "late_s": round(max(0.0, (datetime.now(UTC) - at).total_seconds()), 1),
     }
 
 
-def thrown_away(night: Night) -> float:
-    """Return the seconds of commands in verifications that began and have no end."""
-    seconds = 0.0
-    for begun_at, started in of(night.stored, VerificationStarted):
-        after = [
-            one.at
-            for one, done in of(night.stored, VerificationFinished)
-            if done.tree == started.tree and one.seq > begun_at.seq
-        ]
-        if not after:
-            since = begun_at.at.timestamp()
-            seconds += max(
-                (one.ended - max(one.began, since) for one in night.ran if one.ended > since), default=0.0
-            )
-    return seconds
+def thrown_away(stored: list[Stored]) -> float:
+    """Return the seconds of commands of the last process of sq that it ended before they had answered."""
+    since = max((one.seq for one, _ in of(stored, RunResumed)), default=0)
+    return sum(event.seconds for one, event in of(stored, CommandEnded) if event.cut_off and one.seq > since)
 
 
 # --- cuts ---------------------------------------------------------------------------------------------------
