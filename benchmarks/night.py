@@ -341,24 +341,47 @@ def node(asked: Asked) -> Figures:
     }
 
 
-def alone(asked: Asked) -> Figures:
-    """One task, from its claim to its review."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """Seconds of a run of one task: to its claim, from there to its review, of a suite, of its set-ups."""
+
+    to_claim: float
+    to_review: float
+    suite: float
+    set_up: float
+
+
+_alone: dict[float, Alone] = {}  # by the seconds of the suite
+
+
+def one_task(asked: Asked) -> Alone:
+    """Measure a run of one task, once for each suite."""
+    if asked.suite_s in _alone:
+        return _alone[asked.suite_s]
     night = whole(asked.home, PYTHON, asked.suite_s, asked.address, tasks=TASKS[:1])
-    turns = [
-        one
-        for one, event in of(night.stored, CallEnded)
-        if night.story.view.calls[event.call_id].started.role is Role.WORKER
-    ]
+    stored, roles = night.stored, {key: one.started.role for key, one in night.story.view.calls.items()}
+    turns = [one for one, event in of(stored, CallEnded) if roles[event.call_id] is Role.WORKER]
     reviews = [
         one
-        for one, event in of(night.stored, CallStarted)
+        for one, event in of(stored, CallStarted)
         if event.role is Role.REVIEWER and event.task_id in TASKS
     ]
     if not (turns and reviews):
         sys.exit(f"the task was not reviewed, so nothing was measured:\n{night.said[-1500:]}")
     claimed = [one.at for one in turns if one.seq < reviews[0].seq][-1]
-    seconds = (reviews[0].at - claimed).total_seconds()
-    return {"claim_to_review_ratio": round(seconds / night.suite_s, 2)}
+    _alone[asked.suite_s] = Alone(
+        to_claim=(claimed - stored[0].at).total_seconds(),
+        to_review=(reviews[0].at - claimed).total_seconds(),
+        suite=night.suite_s,
+        set_up=sum(one.seconds for one in night.ran if PYTHON.is_set_up(one.command)),
+    )
+    return _alone[asked.suite_s]
+
+
+def alone(asked: Asked) -> Figures:
+    """One task, from its claim to its review."""
+    one = one_task(asked)
+    return {"claim_to_review_ratio": round(one.to_review / one.suite, 2)}
 
 
 def load(asked: Asked) -> Figures:
@@ -376,26 +399,12 @@ def load(asked: Asked) -> Figures:
 
 def deadline(asked: Asked) -> Figures:
     """Four tasks with a deadline that leaves room for two: five suites after their claims."""
-    folder = asked.home / "with-a-deadline"
-    folder.mkdir()
-    arguments = made(folder, PYTHON, asked.suite_s, asked.address, TASKS)
-    # What comes before the claims is as long as it takes: the run begins without a deadline and is
-    # stopped when the last task has written its files, then goes on with one.
-    with begun(folder, arguments) as (process, first):
-        due = time.time() + _RUN_LIMIT_S
-        while (
-            process.poll() is None
-            and time.time() < due
-            and len(list((folder / "together").iterdir())) < len(TASKS)
-        ):
-            time.sleep(_LOOK_S)
-        process.kill()
-        process.wait()
-    before = over(folder, PYTHON, 0, first.ended, len(TASKS))
-    at = datetime.now(UTC) + timedelta(seconds=5 * before.suite_s + _MARGIN_S)
-    with begun(folder, ["resume", "--plain", "--deadline", at.isoformat()]) as (process, watched):
-        process.wait(timeout=_RUN_LIMIT_S)
-    night = over(folder, PYTHON, process.returncode, watched.ended, len(TASKS))
+    one = one_task(asked)
+    # Before the claims there is what a single task needs, and for the others a set-up each, if each has one.
+    seconds = one.to_claim + (len(TASKS) - 1) * one.set_up / 2 + 5 * one.suite + _MARGIN_S
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    flags = ("--deadline", at.isoformat())
+    night = whole(asked.home, PYTHON, asked.suite_s, asked.address, flags=flags)
     return {
         "merged_by_deadline": night.merged,
         "thrown_away_s": round(thrown_away(night.stored), 1),

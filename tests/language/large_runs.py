@@ -385,10 +385,11 @@ class _Twelve:
         w.say(
             e.IterationMeasured(**place, iteration=1, tree=tree),
             e.VerificationStarted(task_id=id_, tree=tree, commands=(VERIFY,)),
-            e.CommandStarted(number=1, command=VERIFY, purpose="verification", task_id=id_, nth=1, of=1),
         )
+        about = {"number": 1, "task_id": id_}
+        w.say(e.CommandStarted(**about, command=VERIFY, purpose="verification", nth=1, of=1), after=0)
         w.wait(6)
-        w.say(e.CommandEnded(number=1, task_id=id_, seconds=6.0))
+        w.say(e.CommandEnded(**about, seconds=6.0), after=0)
         w.say(e.VerificationFinished(task_id=id_, tree=tree, runs=(run_of(passed=14),), environment="e1"))
         w.say(e.ProofsTaken(task_id=id_, tree=tree, proven=True))
         for gate in ("worktree", "verification", "tests"):
