@@ -18,8 +18,9 @@ out.
 deadline: five suites and a few seconds after the claims. `thrown_away_s` are those of commands that sq
 ended before they had answered.
 cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_unlike` lack the
-outcome and the merged files of a run that nothing disturbed, `baselines_twice` more than one baseline. The
-suite takes six seconds there. A cell whose kind of command never ran is not counted in `cells`, and is named.
+outcome and the merged files of a run that nothing disturbed, `baselines_twice` have more than one baseline.
+`interrupt_answer_s` is how long sq took at most to say what a signal ends. The suite takes six seconds there.
+A cell whose kind of command never ran is not counted in `cells`, and is named.
 
 With NIGHT_COMMANDS in the environment each command is listed with its seconds.
 
@@ -68,7 +69,7 @@ from state.roles import Role
 TASKS = ("one", "two", "three", "four")
 SUITE_S, SHORT_S, SHORTEST_S, NODE_SHARE = 120.0, 6.0, 3.0, 0.25
 _LOOK_S = 0.1
-_RUN_LIMIT_S = 5400.0
+_RUN_LIMIT_S, _ANSWER_LIMIT_S = 5400.0, 10.0
 _MARGIN_S = 20.0  # of a deadline, beside its suites: reviews and merges
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "kill -9": signal.SIGKILL}
 KINDS = ("baseline", "set-up", "verification", "proofs", "whole")
@@ -87,6 +88,7 @@ AT_MOST = {
     "thrown_away_s": 0,
     "cells_unlike": 0,
     "baselines_twice": 0,
+    "interrupt_answer_s": 0.5,
 }
 _WAIT = "for i in $(seq 900); do [ $(ls {folder} | wc -l) -ge {count} ] && break; sleep 0.1; done"
 Figures = dict[str, Any]
@@ -425,11 +427,11 @@ def cuts(asked: Asked) -> Figures:
     """Cut runs of two tasks in each kind of command, in each way, and resume them. Short: one of one task."""
     every = [(project, kind, how) for project in (PYTHON, NODE) for kind in KINDS for how in SIGNALS]
     tasks = TASKS[: 1 if asked.short else 2]
-    found = Counter(cells=0, cells_unlike=0, baselines_twice=0)
+    found, answers = Counter(cells=0, cells_unlike=0, baselines_twice=0), list[float]()
     for project, kind, how in [(PYTHON, "verification", "SIGINT")] if asked.short else every:
         if project.lacking:
             continue
-        night = _cut(asked, project, kind, how, tasks)
+        night = _cut(asked, project, kind, how, tasks, answers)
         if night is None:
             print(f"cut: {project.name}, {kind}, {how}: no such command ran", file=sys.stderr)
             continue
@@ -438,7 +440,7 @@ def cuts(asked: Asked) -> Figures:
         found.update(cells=1, cells_unlike=bool(unlike), baselines_twice=taken > 1)
         told = f"{unlike or 'alike'}{', baseline twice' if taken > 1 else ''}"
         print(f"cut: {project.name:<7} {kind:<13} {how:<8} {told}", file=sys.stderr)
-    return dict(found)
+    return {**found, "interrupt_answer_s": round(max(answers, default=0.0), 2)}
 
 
 def _unlike(night: Night, tasks: tuple[str, ...]) -> Iterator[str]:
@@ -450,7 +452,19 @@ def _unlike(night: Night, tasks: tuple[str, ...]) -> Iterator[str]:
         yield f"without {', '.join(sorted(missing))}"
 
 
-def _cut(asked: Asked, project: Project, kind: str, how: str, tasks: tuple[str, ...]) -> Night | None:
+def _answered(said: Path, how: str) -> float:
+    """Return how long sq took to say what it ends, at most ten seconds."""
+    began = time.monotonic()
+    while (took := time.monotonic() - began) < _ANSWER_LIMIT_S and f"sq: {how}: " not in said.read_text(
+        "utf-8"
+    ):
+        time.sleep(_LOOK_S / 10)
+    return took
+
+
+def _cut(
+    asked: Asked, project: Project, kind: str, how: str, tasks: tuple[str, ...], answers: list[float]
+) -> Night | None:
     """Return a run that was cut while a command of this kind ran, and resumed, None if there was none."""
     folder = asked.home / f"cut-{project.name}-{kind}-{how.replace(' ', '')}"
     folder.mkdir()
@@ -466,6 +480,7 @@ def _cut(asked: Asked, project: Project, kind: str, how: str, tasks: tuple[str, 
                     process.kill()
                 else:
                     os.killpg(process.pid, SIGNALS[how])
+                    answers.append(_answered(folder / "said.txt", how))
                 is_cut = True
         process.wait(timeout=_RUN_LIMIT_S)
     if not is_cut:
