@@ -1,6 +1,7 @@
 """Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
 
 import os
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -21,9 +22,10 @@ from agents.process.usage import processors
 from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.command_limits import exceeded, share_of
 from orchestrator.run.ports import Ran, Reach
+from orchestrator.run.purpose import next_command
 from orchestrator.run.record import Record
-from orchestrator.run.turns import ALONE, OF_TASK, Turn, Turns, distance
-from state.journal.events import TurnAwaited, TurnTaken
+from orchestrator.run.turns import ALONE, Turn, Turns, distance
+from state.journal.events import CommandEnded, Event, TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
 from state.records.commands import BaselineStanding, CommandRun, HostUse
 from state.secrets import without_secrets
@@ -42,8 +44,8 @@ _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 class ProjectCommands:
     """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
 
-    The baseline and the waits stand in `recorder`. Without one no command is known, and none is nearer to its
-    end.
+    The baseline, the waits, begins and ends stand in `recorder`. Without one no command is known, and none is
+    nearer to its end. `begun` is how many there were.
     """
 
     environ: Mapping[str, str]
@@ -55,6 +57,7 @@ class ProjectCommands:
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
     _waits: int = 0
+    begun: int = 0
 
     @property
     def sandboxed(self) -> bool:
@@ -99,7 +102,7 @@ class ProjectCommands:
         base = self._at_the_base(like or name)
 
         async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
-            async with self._turn(name, share) as turn, needs() as sandbox:
+            async with self._turn(name, share) as turn, needs() as sandbox, self._told(name):
                 result = await run_command(
                     ["sh", "-c", command],
                     cwd=folder,
@@ -128,7 +131,7 @@ class ProjectCommands:
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
         """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
-        recorder, about = self.recorder, {"task_id": OF_TASK.get(), "command": command}
+        recorder, about = self.recorder, {"task_id": next_command.get().task_id, "command": command}
         rank = partial(distance, recorder.view, about["task_id"]) if recorder else int
         turn = Turn(command=command, share=share, rank=rank)
         self.turns.ask(turn)
@@ -177,6 +180,27 @@ class ProjectCommands:
         """As `whole`, without the output."""
         ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
         return ran.run
+
+    @asynccontextmanager
+    async def _told(self, command: str) -> AsyncIterator[None]:
+        """Record that a command begins and that it has ended, also if it is cut off."""
+        self.begun += 1
+        started = replace(next_command.get(), number=self.begun, command=command)
+        begun, is_cut = time.monotonic(), True
+        self._record(started)
+        try:
+            yield
+            is_cut = False
+        finally:
+            seconds = time.monotonic() - begun
+            ended = CommandEnded(
+                number=started.number, task_id=started.task_id, seconds=seconds, cut_off=is_cut
+            )
+            self._record(ended)
+
+    def _record(self, event: Event) -> None:
+        if self.recorder:
+            self.recorder.record(event)
 
     def _signs(self, output: str, reach: Reach) -> str:
         if not self.sandboxed:

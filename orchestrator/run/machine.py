@@ -27,7 +27,6 @@ from orchestrator.run.landing import begin_landing, has_landing, has_time, in_ti
 from orchestrator.run.people import hear_people, take_words
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
 from orchestrator.run.record import Run
-from orchestrator.run.turns import OF_TASK
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
 from state.journal.events.tasks import ENDED_STAGES, Stage, TaskView
@@ -199,7 +198,6 @@ async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:  # noqa
 async def _move(run: Run, effects: Effects, task_id: str) -> Event | None:
     """Take a task to its next stage. An error ends the task. An event that ends the run is returned."""
     task = run.task(task_id)
-    OF_TASK.set(task_id)  # a move is a task of the event loop, with a context of its own
     with log_about(task_id, task.attempt):
         ending = await _given_up(
             _next_stage(run, effects.building(), task_id), about=task.stage, task_id=task_id

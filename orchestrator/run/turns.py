@@ -8,7 +8,6 @@ ever.
 
 import math
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import anyio
@@ -18,7 +17,6 @@ from state.journal.view import RunView
 
 ALONE = math.inf  # processors of a command that nothing runs beside
 _ROUNDING = 1.1  # a single thread and its starter measure a little more than one processor
-OF_TASK: ContextVar[str] = ContextVar("OF_TASK", default="")  # whose commands begin here
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

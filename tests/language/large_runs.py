@@ -386,9 +386,12 @@ class _Twelve:
             e.IterationMeasured(**place, iteration=1, tree=tree),
             e.VerificationStarted(task_id=id_, tree=tree, commands=(VERIFY,)),
         )
+        about = {"number": 1, "task_id": id_}
+        w.say(e.CommandStarted(**about, command=VERIFY, purpose="verification", nth=1, of=1), after=0)
         w.wait(6)
+        w.say(e.CommandEnded(**about, seconds=6.0), after=0)
         w.say(e.VerificationFinished(task_id=id_, tree=tree, runs=(run_of(passed=14),), environment="e1"))
-        w.say(e.ProofsTaken(task_id=id_, tree=tree, proven=True, seconds=3.0))
+        w.say(e.ProofsTaken(task_id=id_, tree=tree, proven=True))
         for gate in ("worktree", "verification", "tests"):
             w.say(
                 e.GateDecided(**place, iteration=1, gate=gate, verdict=Verdict.ALLOW, reason="", tree=tree),
@@ -572,7 +575,7 @@ class _Twelve:
         )
         w.end_call(self.open["invoice"], 0.2, end=CallEnd.SIGNALLED)
         changed = TestChange(test="test_total", path="tests/test_cart.py", kind=TestChangeKind.SKIPPED)
-        w.say(e.ProofsTaken(task_id="invoice", tree=tree, changes=(changed,), seconds=2.0))
+        w.say(e.ProofsTaken(task_id="invoice", tree=tree, changes=(changed,)))
         w.say(e.TaskUnverified(task_id="invoice", reason="the reviewer made no usable report, 2 times"))
         w.say(
             e.WorkKept(branch="sq/made", commit=self.head, reason="not every task is merged"),

@@ -54,8 +54,9 @@ from orchestrator.run.plan.approval import await_approval
 from orchestrator.run.plan.plan import plan
 from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
-from orchestrator.views.run.console import present, show_further
+from orchestrator.views.run.console import present, show_further, stopping_line
 from orchestrator.views.run.story import RunStory
+from orchestrator.views.screen import say
 from state.journal.events import LimitNear, RunStarted
 from state.journal.events.tasks import UNMERGED_ENDS
 from state.journal.fold.fold import fold
@@ -198,7 +199,7 @@ async def drive(
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
-            tasks.start_soon(_heed_signals, stop)
+            tasks.start_soon(_heed_signals, stop, run)
             tasks.start_soon(show, journal, surroundings, run_folder, shown_from, shown)
             tasks.start_soon(outgoing.run)
             tasks.start_soon(_load_later, started, surroundings)
@@ -351,13 +352,15 @@ def composed(
     )
 
 
-async def _heed_signals(stop: StopRequest) -> None:
+async def _heed_signals(stop: StopRequest, run: Run) -> None:
     """End the run in order at the first Ctrl-C or SIGTERM, and the process at once at the second.
 
-    Only SIGTERM, which no person at a terminal waits for, leaves time to merge verified work.
+    Only SIGTERM, which no person at a terminal waits for, leaves time to merge verified work. What is waited
+    for is said at once, on standard error.
     """
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for number in signals:
             if stop.reason:
                 os._exit(Outcome.INTERRUPTED.exit_code)  # containment ends every process of the run
             stop.ask(signal.Signals(number).name, leaves_time=number == signal.SIGTERM)
+            say(stopping_line(run.view, stop.reason), error=True)

@@ -17,6 +17,7 @@ from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.summary import cause_of, shown_commands
 from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted
 from orchestrator.run.ports import ScratchWorktree
+from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
@@ -162,7 +163,8 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
         return []
     run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
     checks = []
-    for command, source in sources.items():
+    for nth, (command, source) in enumerate(sources.items(), 1):
+        run_for("baseline", nth=nth, of=len(sources))
         done = await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
         standing = standing_of(done, chosen=chosen)
@@ -202,6 +204,7 @@ async def _with_canary(run: Run, tree: str, check: BaselineCheck, suite: Suite) 
     if not shows or suite.runs_tests is False:
         return check
     command = check.run.command
+    asks("is a failing test noticed?")
     if not suite.test_runs:
         return replace(check, canary=CanaryResult(command=command, problem="it does not know the runner"))
     async with place_for(run, run.repository, tree) as scratch:

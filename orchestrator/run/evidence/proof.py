@@ -36,6 +36,7 @@ from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.evidence.without_work import stubs_of_the_spec, without_work
+from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
@@ -64,11 +65,12 @@ class _Found:
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
     """As `TakeProofs`."""
+    run_for("proofs", task_id)
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and _holds(run, task_id, tree):
         return known
-    found, before = _Found(), run.commands.seconds
+    found = _Found()
     same = None if task_id else _of_the_same(run, base, tree)
     if same:
         found.changes += same.changes
@@ -103,7 +105,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         marks=tuple(dict.fromkeys(found.marks)),
         unlike=tuple(found.unlike),
         stubs=stubs,
-        seconds=run.commands.seconds - before,
     )
     run.record(proofs)
     return proofs
@@ -237,6 +238,7 @@ async def or_left_out(untold: list[str], question: str, asking: Awaitable[_T], o
 
 def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
     """Whether `limits.verify_total_s` leaves time for a question. If not, `found.untold` gets the reason."""
+    asks(question)
     if run.commands.seconds <= run.limits.verify_total_s:
         return True
     found.untold.append(

@@ -37,6 +37,7 @@ from orchestrator.run.evidence.summary import commands_for, has_failed, results
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects
 from orchestrator.run.places.steps import plan_for
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
+from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.journal.events.tasks import Stage
@@ -64,6 +65,7 @@ async def verify(
     run: Run, *, task_id: str, folder: Path, tree: str, mends: bool = True
 ) -> VerificationFinished:
     """As `Verify`. `mends`: a place that lacks something of its set-up is made anew, and used once more."""
+    run_for("verification", task_id)
     async with place_for(run, folder, tree) as scratch:
         commands = commands_for(run, scratch.folder, tree)
         environment = await fingerprint_of(run, scratch, commands)
@@ -73,6 +75,7 @@ async def verify(
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
         runs = await _cheapest_first(run, scratch, commands, task_id)
         lost = mends and await _has_lost(run, scratch, runs)
+        asks("failing tests once more")
         flaky = [] if lost else [name for done in runs for name in await _flaky(run, scratch, done)]
     if lost:
         return await verify(run, task_id=task_id, folder=folder, tree=tree, mends=False)
@@ -95,7 +98,8 @@ async def _cheapest_first(
     checks, found = run.view.baseline.checks, dict[str, CommandRun]()
     task = run.view.tasks.get(task_id)
     is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
-    for command in sorted(commands, key=lambda one: _seconds_at_base(run, one)):
+    for nth, command in enumerate(sorted(commands, key=lambda one: _seconds_at_base(run, one)), 1):
+        run_for("verification", task_id, nth=nth, of=len(commands))
         is_long = is_claim and _seconds_at_base(run, command) > _LONG_S
         failed = [done for one, done in found.items() if _fails(checks.get(one), done)]
         if is_long and not failed and task:

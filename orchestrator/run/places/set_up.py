@@ -41,6 +41,7 @@ from orchestrator.run.places.steps import (
     write_note,
 )
 from orchestrator.run.ports import Reach, ScratchWorktree
+from orchestrator.run.purpose import next_command, run_for
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
@@ -91,7 +92,10 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         return
     if lost or (noted.state == _CUT and not task_id):
         noted = Noted()  # what a killed process, or somebody else, left of a set-up is none
+    asked = next_command.get()
+    run_for("set-up", task_id or asked.task_id)
     ready, results = await _made_ready(run, task_id, folder, plan, marker, noted)
+    next_command.set(asked)
     if listed:  # the commands' own results must not require another run
         key = await _list_key(run, folder)
     run.record(ready)

@@ -12,10 +12,12 @@ from state.words import baseline_words, count_words, doubts, facts_words, listed
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
+_LONG_S = 10.0  # a command that takes longer is told when it begins
+_SHORT_COMMAND = 40  # characters of a command of a set-up, once it was named in full
 _TAIL = 1_500  # characters of the output of a command that failed
 
 
-def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
+def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noqa: C901  one case an event
     """Return the words of an event of the project's commands."""
     match event:
         case e.BaselineStarted():
@@ -26,7 +28,8 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
             lines += [not_run_words(event.not_run)] if event.not_run else []
             return [Words(kind="baseline", subject="baseline", text=one) for one in lines]
         case e.SetUpStarted():
-            text = "waits for another set-up" if event.waits else f"set-up begins: {'; '.join(event.steps)}"
+            steps = "; ".join(_step(view, one) for one in event.steps)
+            text = "waits for another set-up" if event.waits else f"set-up begins: {steps}"
             return [Words(kind="set-up", subject=event.task_id or _SQS_OWN, text=text)]
         case e.WorkspaceSetUp():
             return _set_up(view, event)
@@ -43,6 +46,17 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:
         case e.TurnTaken():
             text = f"`{event.command}` {'waits no longer' if event.given_up else 'begins'}"
             return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
+        case e.CommandStarted():
+            which = f" {event.nth} of {event.of}" if event.of > 1 else ""
+            took = view.evidence.took.get(event.command, 0.0)
+            text = f"sq runs{which} for the {event.purpose}, as before in {took:.0f} s: `{event.command}`"
+            return [
+                Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=took >= _LONG_S)
+            ]
+        case e.CommandEnded():
+            end = "was cut off after" if event.cut_off else "took"
+            text = f"command {event.number} {end} {event.seconds:.1f} s"
+            return [Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=event.cut_off)]
         case _:
             assert_never(event)
 
@@ -51,6 +65,12 @@ def _at_base(check: BaselineCheck, kept: Collection[str]) -> str:
     """Return a command's result at the base. `kept`: an earlier process of this run ran it."""
     same = ", not run again: nothing that it depends on has changed" if check.run.command in kept else ""
     return f"{baseline_words(check)}{same}"
+
+
+def _step(view: RunView, step: str) -> str:
+    """Return a step of a set-up, one that ran before by the file that asks for it."""
+    command, _, why = step.rpartition(" (")
+    return f"that of {why.removesuffix(')')}" if command in view.evidence.took else step
 
 
 def _codes(commands: Iterable[str]) -> str:
@@ -83,7 +103,7 @@ def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words
     return Words(
         kind="set-up",
         subject=subject,
-        text=f"set-up `{done.command}`: {result}",
+        text=f"set-up `{short(done.command, _SHORT_COMMAND)}`: {result}",
         tone=Tone.GOOD if done.passed else Tone.BAD,
         quotes=_output(done),
     )

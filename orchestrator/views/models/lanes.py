@@ -42,13 +42,22 @@ class Fold:
 
 
 class TimeUse(StrEnum):
-    """What takes the time of a run: what sq waits for, or sq itself."""
+    """What takes the time of a run: what sq waits for, or sq itself.
+
+    Those of sq's own (`OWN_USES`) have only the moments in which it waits for nothing.
+    """
 
     MODEL = "model"  # sessions, with the commands that agents run in them, and single requests
     COMMANDS = "commands"  # of the project, run by sq
     SET_UP = "set-up"
     WAITING = "waiting"  # for limits of the API, another set-up, `sq resume`, a person before the work
+    PLACES = "making places"  # in set-ups and the baseline, between their commands
+    CHECKING = "checking work"  # in a task, between calls and commands: trees, sources, places
+    MERGING = "merging"
     SQ = "sq itself"  # all moments without any of these
+
+
+OWN_USES = frozenset({TimeUse.CHECKING, TimeUse.PLACES, TimeUse.MERGING, TimeUse.SQ})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.running import commands_words, is_claimed
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.words import Reason, clock, time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
@@ -208,8 +209,9 @@ def waits_for_person(view: RunView) -> str:
 
 
 def stage_word(view: RunView, task_id: str) -> str:
-    """Return the stage of a task, or that it waits for a person."""
-    return "waits for you" if task_id in _waiting_tasks(view) else str(view.tasks[task_id].stage)
+    """Return the stage of a task, or that it waits for a person, or that its claim is checked."""
+    word = "claimed" if is_claimed(view, task_id) else str(view.tasks[task_id].stage)
+    return "waits for you" if task_id in _waiting_tasks(view) else word
 
 
 def _under_way(view: RunView) -> list[str]:
@@ -222,10 +224,15 @@ def _waiting_tasks(view: RunView) -> list[str]:
 
 def _activity(view: RunView) -> str:
     phase = phase_of(view)
+    whole = commands_words(view, "")
     if phase is not Phase.TASKS:
-        return _DOING[phase]
+        return ": ".join(filter(None, (_DOING[phase], whole)))
     under_way = dict.fromkeys([*_under_way(view), *_waiting_tasks(view)])
-    return ", ".join(f"{id_} {stage_word(view, id_)}" for id_ in under_way) or "between tasks"
+    doing = [
+        ", ".join(filter(None, (f"{id_} {stage_word(view, id_)}", commands_words(view, id_))))
+        for id_ in under_way
+    ]
+    return "; ".join([*doing, *([f"the whole: {whole}"] if whole else [])]) or "between tasks"
 
 
 def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import spending
 from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of, why_not
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
@@ -83,9 +84,11 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
         case Group.ENDED_BADLY:
             return task.end.reason
         case Group.WORKING:
-            return (
-                next(_actions(story, task, now), "between two steps") if active else "no process works on it"
-            )
+            if not active:
+                cut = commands_words(story.view, task.task.id, active=False)
+                return "; ".join(filter(None, (cut, "no process works on it")))
+            own = f"sq's own work on it since {time_of_day(story.view.clock.last_at or now)}"
+            return next(_actions(story, task, now), own)
         case Group.WAITING:
             return _waits_for(story, task, now, active=active)
 
@@ -93,9 +96,8 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
 def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:
     """Yield the things under way for a task."""
     view, id_ = story.view, task.task.id
-    for one in view.evidence.commands.values():
-        if one.task_id == id_:
-            yield f"{one.purpose}: {', '.join(one.commands)}"
+    if running := commands_words(view, id_):
+        yield running
     for call in reversed(view.calls.values()):
         if call.started.task_id == id_ and call.end is None and call.since:
             yield _call(story, task, call, now)

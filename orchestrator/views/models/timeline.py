@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from orchestrator.views.models.history import RunFacts, SpanKind, TimeSpan
-from orchestrator.views.models.lanes import Bar, Fold, Timeline, TimelineLane, TimePart, TimeUse
+from orchestrator.views.models.lanes import OWN_USES, Bar, Fold, Timeline, TimelineLane, TimePart, TimeUse
 from state.journal import events as e
+from state.journal.events.tasks import Stage
 
 _IDLE = timedelta(seconds=60)  # a longer time without any span is folded
 _FOLDED = timedelta(seconds=5)  # its width then
@@ -60,13 +61,21 @@ def _parts(story: RunFacts, until: datetime) -> tuple[TimePart, ...]:
     under_way = Counter[TimeUse]()
     for (at, step, use), (following, *_) in pairwise(sorted(changes)):
         under_way[use] += step
-        seconds, count = (following - at).total_seconds(), under_way.total()
-        for one, places in (under_way if count else {TimeUse.SQ: 1}).items():
-            shares[one] += seconds * places / (count or 1)
+        own = Counter({one: under_way[one] for one in under_way if one in OWN_USES})
+        seconds, now = (following - at).total_seconds(), (under_way - own) or +own or Counter({TimeUse.SQ: 1})
+        count = now.total()
+        for one, places in now.items():
+            shares[one] += seconds * places / count
             added_up[one] += seconds * places
     return tuple(TimePart(use=use, seconds=shares[use], added_up_s=added_up[use]) for use in TimeUse)
 
 
+_OWN = {
+    Stage.BUILDING: TimeUse.CHECKING,
+    Stage.ACCEPTED: TimeUse.CHECKING,
+    Stage.COMMITTED: TimeUse.CHECKING,
+    Stage.APPROVED: TimeUse.MERGING,
+}
 _PERSON = "a person"  # no folder has this name: they are absolute
 
 
@@ -75,7 +84,7 @@ def _uses(  # noqa: C901, PLR0912  one case an event
 ) -> Iterator[tuple[TimeUse, datetime, datetime]]:
     """Yield each time of something that sq waited for, by the events' own times."""
     retries: dict[str, list[tuple[datetime, datetime]]] = {}
-    turns, verified = dict[str, datetime](), dict[str, datetime]()
+    turns, running = dict[str, datetime](), dict[int, tuple[TimeUse, datetime]]()
     last = until
     for stored in story.history.notable:
         at = stored.at
@@ -84,7 +93,13 @@ def _uses(  # noqa: C901, PLR0912  one case an event
                 retries.setdefault(call_id, []).append((at, at + timedelta(seconds=wait_s)))
             case e.RunResumed():
                 turns.clear()
+                yield from ((use, begun, last) for use, begun in running.values())
+                running.clear()
                 yield TimeUse.WAITING, last, at
+            case e.CommandStarted(number=number, purpose=purpose):
+                running[number] = TimeUse.SET_UP if purpose == "set-up" else TimeUse.COMMANDS, at
+            case e.CommandEnded(number=number) if number in running:
+                yield *running.pop(number), at
             case e.SetUpStarted(folder=folder, waits=True):
                 turns[folder] = at
             case e.SetUpStarted(folder=folder) if folder in turns:
@@ -93,15 +108,14 @@ def _uses(  # noqa: C901, PLR0912  one case an event
                 turns[_PERSON] = at
             case e.PlanApproved() | e.SpecQuestionDecided() | e.RunEnded() if _PERSON in turns:
                 yield TimeUse.WAITING, turns.pop(_PERSON), at
-            case e.VerificationFinished(task_id=task_id):
-                verified[task_id] = at
-            case e.ProofsTaken(task_id=task_id, seconds=seconds):  # those of other tasks count there too
-                yield TimeUse.COMMANDS, max(at - timedelta(seconds=seconds), verified.get(task_id, at)), at
         last = at
+    yield from ((use, begun, until) for use, begun in running.values())
+    stages = (one for every in story.history.stages.values() for one in every)
+    yield from ((_OWN[one.stage], one.since, one.until or until) for one in stages if one.stage in _OWN)
     for span in story.history.spans:
         start, end = span.began_at, span.ended_at or until
         if span.kind is SpanKind.COMMANDS:
-            yield TimeUse.SET_UP if span.what == "set-up" else TimeUse.COMMANDS, start, end
+            yield TimeUse.CHECKING if span.what == "verification" else TimeUse.PLACES, start, end
         elif span.kind is SpanKind.CALL:
             for failed, again in retries.get(span.key, ()):
                 if start <= failed <= end:

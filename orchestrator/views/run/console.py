@@ -13,6 +13,7 @@ import msgspec
 
 from agents.concurrency import task_group
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import money, spending, spending_of
 from orchestrator.views.models.summary import Group, TaskRow, activity, held_up, waits_for_person
 from orchestrator.views.models.tasks import parked_questions, task_rows
@@ -367,14 +368,18 @@ def silence_line(view: RunView, now: datetime, quiet_s: float) -> str:
     return f"{quiet}, waiting for {waits or own}"
 
 
+def stopping_line(view: RunView, reason: str) -> str:
+    """Return the answer to a signal: what the run ends, and how it is ended at once."""
+    waits = "; ".join(_waits(view, datetime.now(UTC))) or f"sq's own work ({activity(view)})"
+    return f"sq: {reason}: saves its state and ends {waits}. The same once more ends it at once"
+
+
 def _waits(view: RunView, now: datetime) -> Iterator[str]:
     for call in view.calls.values():
         if call.end is None and call.since:
             yield _call(view, call, now)
-    for one in view.evidence.commands.values():
-        commands = ", ".join(f"`{command}`" for command in one.commands)
-        about = f" for {one.task_id}" if one.task_id else ""
-        yield f"{one.purpose}{about}: {commands}, since {time_of_day(one.at)}"
+    for task_id in dict.fromkeys(one.task_id for one in view.evidence.commands.values()):
+        yield f"{subject_of(task_id)}: {commands_words(view, task_id)}"
 
 
 def _call(view: RunView, call: CallView, now: datetime) -> str:

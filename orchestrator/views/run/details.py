@@ -11,6 +11,7 @@ from shlex import quote
 from orchestrator.views.descriptions.before import before_lines
 from orchestrator.views.models.criteria import CommandFacts, CriterionRow, criteria_of, facts_of
 from orchestrator.views.models.decisions import Decision, decisions_of
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
 from orchestrator.views.models.summary import RunState, RunSummary, stage_word, summary_of, waiting_lines
 from orchestrator.views.run.ending import (
@@ -41,7 +42,10 @@ _SET_ASIDE = {FindingState.DISPUTED, FindingState.WONT_FIX}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDetails:
-    """The state of a task. `issues` are the open ones, `findings` all, `reason` says why it cannot go on."""
+    """A task. `issues` are the open ones, `findings` all, `reason` says why it cannot go on.
+
+    `state` is its stage in words, `commands` which of sq's commands runs for it, or was cut off.
+    """
 
     id: str
     title: str
@@ -54,7 +58,8 @@ class TaskDetails:
     branch: str
     worktree: str
     commit: str
-    waits_for_you: bool = False
+    state: str = ""
+    commands: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +105,7 @@ def details_of(
     view: RunView, summary: RunSummary, *, options: str = "", answered: Collection[str] = ()
 ) -> RunDetails:
     """A run in full. `options` is as for `summary_of`."""
-    started, ended = view.started, view.ended
+    started, ended, active = view.started, view.ended, summary.standing is RunState.ACTIVE
     return RunDetails(
         summary=summary,
         exit_code=ended.outcome.exit_code if ended else None,
@@ -110,7 +115,7 @@ def details_of(
         effort=started.effort if started else "",
         resumptions=view.process.resumptions,
         notes=started.notes if started else (),
-        tasks=tuple(_task(view, id_, task) for id_, task in view.tasks.items()),
+        tasks=tuple(_task(view, id_, task, active=active) for id_, task in view.tasks.items()),
         questions=tuple(decisions_of(view)),
         baseline=tuple(view.baseline.checks.values()),
         baseline_notes=view.baseline.notes,
@@ -161,7 +166,7 @@ def _cause(view: RunView) -> str:
     return f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
 
 
-def _task(view: RunView, task_id: str, task: TaskView) -> TaskDetails:
+def _task(view: RunView, task_id: str, task: TaskView, *, active: bool) -> TaskDetails:
     return TaskDetails(
         id=task_id,
         title=task.task.title,
@@ -174,7 +179,8 @@ def _task(view: RunView, task_id: str, task: TaskView) -> TaskDetails:
         branch=task.place.branch,
         worktree=task.place.worktree,
         commit=task.claim.commit,
-        waits_for_you=stage_word(view, task_id) != task.stage,
+        state=stage_word(view, task_id),
+        commands=commands_words(view, task_id, active=active),
     )
 
 
@@ -207,10 +213,6 @@ def _head(details: RunDetails) -> Iterator[str]:
     yield from (f"note: {note}" for note in details.notes)
 
 
-def _stage(task: TaskDetails) -> str:
-    return "waits for you" if task.waits_for_you else task.stage
-
-
 def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
     if not tasks:
         yield "tasks: there is no accepted plan"
@@ -218,11 +220,13 @@ def _task_lines(tasks: tuple[TaskDetails, ...]) -> Iterator[str]:
     yield "tasks:"
     header = ("task", "title", "stage", "attempt", "iteration", "open issues")
     rows = [
-        (task.id, task.title, _stage(task), str(task.attempt), str(task.iteration), str(len(task.issues)))
+        (task.id, task.title, task.state, str(task.attempt), str(task.iteration), str(len(task.issues)))
         for task in tasks
     ]
     yield from columns(header, rows, indent="  ")
     for task in tasks:
+        if task.commands:
+            yield f"  {task.id}: {task.commands}"
         if task.reason:
             yield f"  {task.id}: {task.stage}: {task.reason}"
         if task.issues:

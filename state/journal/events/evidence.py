@@ -110,7 +110,7 @@ class ProofsTaken:
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
     that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
     they did when sq counted their tests. `stubs` are functions that the spec wants built and that do nothing,
-    as `file: name`. `seconds` is how long the commands took for all of this.
+    as `file: name`.
     """
 
     task_id: str
@@ -128,7 +128,34 @@ class ProofsTaken:
     marks: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
-    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandStarted:
+    """A process of the project's is about to be started by sq: a command of a baseline, a set-up or a claim.
+
+    `number` counts those of this process of sq. `purpose` is baseline, set-up, verification or proofs, and
+    `about` what is asked with it. It is command `nth` of `of`, 0 if their number is not known before. There
+    are some ten of these events for a claim, and none in an exchange with an agent.
+    """
+
+    number: int
+    command: str
+    purpose: str
+    task_id: str = ""
+    about: str = ""
+    nth: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEnded:
+    """The command of this number took so many seconds. `cut_off`: sq ended it before it had answered."""
+
+    number: int
+    task_id: str
+    seconds: float
+    cut_off: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +191,8 @@ EvidenceEvent = (
     | ProofsTaken
     | TurnAwaited
     | TurnTaken
+    | CommandStarted
+    | CommandEnded
 )
 
 
@@ -172,12 +201,16 @@ WAITS = "wait for a turn"
 
 @dataclass(frozen=True, slots=True)
 class CommandsView:
-    """Commands of the project that run or wait. `purpose` is baseline, verification, set-up or `WAITS`."""
+    """Commands of the project that run or wait. `purpose` is as that of `CommandStarted`, or `WAITS`.
+
+    With `started` it is one that runs, else some of which none runs now.
+    """
 
     purpose: str
     task_id: str
     commands: tuple[str, ...]
     at: datetime
+    started: CommandStarted | None = None
 
 
 @dataclass(slots=True)
@@ -199,9 +232,13 @@ class BaselineView:
 
 @dataclass(slots=True)
 class EvidenceView:
-    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal."""
+    """Runs of the project's commands: those under way, and results. `…_at`: places in the journal.
+
+    `took` are the seconds of the first run of each command that was not cut off.
+    """
 
     commands: dict[str, CommandsView] = field(default_factory=dict)  # under way, by purpose and subject
+    took: dict[str, float] = field(default_factory=dict)  # by command
     verifications: dict[str, VerificationFinished] = field(default_factory=dict)  # newest, by tree
     verified_at: dict[str, int] = field(default_factory=dict)  # by tree
     proofs: dict[tuple[str, str], ProofsTaken] = field(default_factory=dict)  # by task and tree

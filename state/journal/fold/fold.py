@@ -129,7 +129,7 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
             assert_never(event)
 
 
-def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
+def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  # noqa: C901, PLR0912  one case an event
     """Add an event of the project's commands to the view of its run."""
     under_way, evidence = view.evidence.commands, view.evidence
     match event:
@@ -160,6 +160,15 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:
             under_way[f"turn {event.turn}"] = CommandsView(WAITS, event.task_id, (event.command,), stored.at)
         case e.TurnTaken():
             under_way.pop(f"turn {event.turn}", None)
+        case e.CommandStarted():
+            begun = CommandsView(event.purpose, event.task_id, (event.command,), stored.at, event)
+            under_way[f"command {event.number}"] = begun
+        case e.CommandEnded():
+            one = under_way.pop(f"command {event.number}", None)
+            if one and event.cut_off:
+                under_way[f"command {event.number}"] = replace(one, started=None)
+            elif one:
+                evidence.took.setdefault(one.commands[0], event.seconds)
         case _:
             assert_never(event)
 

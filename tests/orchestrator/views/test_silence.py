@@ -14,11 +14,23 @@ from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun
 from state.records.plan import Analysis, Task
 from state.roles import Role
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 PLANNED = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())
+TIMED = e.BaselineTaken(
+    tree="t",
+    environment="",
+    checks=(
+        BaselineCheck(
+            run=CommandRun(command="make test", exit_code=0, seconds=135.0, output_tail=""),
+            source="--verify",
+            standing=BaselineStanding.PASSES,
+        ),
+    ),
+)
 ENDED = e.RunEnded(outcome=Outcome.FAILED, cause="x")
 
 
@@ -129,14 +141,23 @@ def test_lines_come_ever_more_rarely_and_at_least_every_ten_minutes():
         ([e.BaselineTaken(tree="t", environment="", checks=()), e.RepositoryAnalyzed(analysis=Analysis()), PLANNED],
          "sq's own work (between tasks)"),
         ([e.BaselineStarted(tree="t", commands=("make test", "make lint"))],
-         f"baseline: `make test`, `make lint`, since {said(1)}"),
+         f"the whole: baseline since {said(1)}: `make test`, `make lint`, none runs now"),
         ([e.VerificationStarted(task_id="a", tree="t", commands=("make test",))],
-         f"verification for a: `make test`, since {said(1)}"),
+         f"a: verification since {said(1)}: `make test`, none runs now"),
+        ([PLANNED, TIMED, e.VerificationStarted(task_id="a", tree="t", commands=("make test", "make lint")),
+          e.CommandStarted(number=9, command="make test", purpose="verification", task_id="a", nth=1, of=2),
+          e.VerificationStarted(task_id="b", tree="u", commands=("make test",))],
+         (f"a: verification 1 of 2 since {said(4)}, 2 min 15 s at the base: `make test`; "
+         f"b: verification since {said(5)}: `make test`, none runs now, "
+         f"while verification 1 of 2 since {said(4)}, 2 min 15 s at the base: `make test`")),
+        ([e.CommandStarted(number=1, command="make test", purpose="verification", task_id="a"),
+          e.CommandEnded(number=1, task_id="a", seconds=3)],
+         "sq's own work (running the tests before any change)"),
         ([e.VerificationStarted(task_id="a", tree="t", commands=("make test",)),
           e.VerificationFinished(task_id="a", tree="t", runs=()), call("p", Role.PLANNER, "plan")],
          f"the planner on the plan (opus), since {said(3)}"),
         ([e.SetUpStarted(task_id="a", folder="/a", steps=("npm ci (package-lock.json)",))],
-         f"set-up for a: `npm ci (package-lock.json)`, since {said(1)}"),
+         f"a: set-up since {said(1)}: `npm ci (package-lock.json)`, none runs now"),
         ([PLANNED, call(), call("r", Role.REVIEWER, ""), e.CallEnded(call_id="w", end=CallEnd.COMPLETED)],
          f"the reviewer on the whole (opus), since {said(3)}"),
         ([PLANNED, call(), e.CallRetried(call_id="w", end=CallEnd.API_ERROR, detail="", wait_s=600)],

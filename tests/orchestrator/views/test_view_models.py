@@ -231,22 +231,48 @@ def test_sessions_side_by_side_share_the_time_of_the_run_and_count_in_full_besid
     ) == {"model": (8, 12), "sq itself": (3, 3)}
 
 
-def test_a_command_beside_a_session_shares_its_time_and_the_checks_of_tests_are_commands():
+def command(number, task_id="one", purpose="verification"):
+    return e.CommandStarted(number=number, command="true", purpose=purpose, task_id=task_id)
+
+
+def done(number, task_id="one", **more):
+    return e.CommandEnded(number=number, task_id=task_id, seconds=1, **more)
+
+
+def test_a_command_beside_a_session_shares_its_time_and_what_sq_does_between_commands_has_names():
     verifying = e.VerificationStarted(task_id="one", tree="t", commands=("true",))
     assert uses_of(
         (0, started()),
         (0, PLANNED),
         (0, e.SetUpStarted(task_id="one", folder="f", steps=("make",))),
+        (1, command(1, purpose="set-up")),
+        (3, done(1)),
         (3, e.WorkspaceSetUp(task_id="one", folder="f", copied=(), runs=())),
-        (3, call("c2", "two")),
-        (3, verifying),
-        (7, e.VerificationFinished(task_id="one", tree="t", runs=())),
-        (9, e.ProofsTaken(task_id="one", tree="t", seconds=1.0)),
-        (9, e.CallEnded(call_id="c2", end="completed")),
-        (10, verifying),
-        (12, e.VerificationFinished(task_id="one", tree="t", runs=())),
-        (13, e.ProofsTaken(task_id="one", tree="t", seconds=60.0)),  # most of them for other tasks
-    ) == {"set-up": (3, 3), "model": (3.5, 6), "commands": (5.5, 8), "sq itself": (1, 1)}
+        (3, e.TaskStarted(task_id="one", branch="b", worktree="/one", base_commit="c")),
+        (3, call("c1", "one")),
+        (4, e.CallEnded(call_id="c1", end="completed")),
+        (5, verifying),  # its command waits for its turn, and begins a second later
+        (6, call("c2", "two")),
+        (6, command(2)),
+        (8, done(2)),
+        (8, e.CallEnded(call_id="c2", end="cancelled")),
+        (8, e.VerificationFinished(task_id="one", tree="t", runs=())),
+        (9, command(3, purpose="proofs")),
+        (11, done(3, cut_off=True)),
+        (12, e.CompletionAccepted(task_id="one", attempt=1, tree="t")),
+        (12, e.ReviewRecorded(task_id="one", attempt=1, commit="c", passed=True, issues=(), findings=())),
+        (12, e.MergeStarted(task_id="one", commit="c", onto="o")),
+        (14, e.TaskMerged(task_id="one", commit="c", tree="t")),
+        (15, e.RunEnded(outcome="failed", cause="x")),
+    ) == {
+        "set-up": (2, 2),
+        "model": (2, 3),
+        "commands": (3, 4),
+        "making places": (1, 1),
+        "checking work": (4, 5),  # from 4 to 6, from 8 to 9 and from 11 to 12
+        "merging": (2, 2),
+        "sq itself": (1, 1),
+    }
 
 
 def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting():
@@ -260,6 +286,8 @@ def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting()
         (10, e.CallEnded(call_id="c1", end="completed")),
         (10, waits),
         (14, replace(waits, waits=False)),
+        (14, command(1, "two", "set-up")),
+        (15, done(1, "two")),
         (15, e.WorkspaceSetUp(task_id="two", folder="g", copied=(), runs=())),
         (15, call("c2", "two")),
         (16, e.ActionRefused(call_id="c2", tool="Bash", reason="no")),

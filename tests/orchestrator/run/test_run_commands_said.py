@@ -1,0 +1,225 @@
+"""Which of sq's commands runs, which of how many, since when and how long at the base: while it happens, and after an end."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+from language.played_sq import PLAYED_SQ
+from language.scripted import SPEC, Rehearse, whole_run
+
+from orchestrator.views.descriptions.describe import describe
+from orchestrator.views.models.running import commands_words
+from orchestrator.views.models.summary import activity, stage_word
+from orchestrator.views.models.tasks import task_rows
+from orchestrator.views.run.console import stopping_line
+from orchestrator.views.run.story import RunStory
+from state.journal import events as e
+from state.journal.events import Event, Stored
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun
+from state.records.plan import Task
+from state.settings.sources import user_file
+
+BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+LONG = "if test -e notes.txt; then sleep 60; fi"
+
+
+@pytest.fixture
+def verifying(repository: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """An sq whose verification of a claim sleeps, for a minute. At the base its commands end at once."""
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text('[efforts.medium]\npower_steering = "none"\n')
+    scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
+    callers = dict(whole_run())
+    scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "slow", "callers": callers}))
+    spec.write_text(SPEC)
+    asked = ["--spec", str(spec), "--rehearse", str(scenario), "--verify", "true", "--verify", LONG]
+    with subprocess.Popen(
+        [*PLAYED_SQ, *asked, "--plain", "--sandbox", "off"],
+        cwd=repository,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        yield process
+        if process.poll() is None:
+            process.kill()
+
+
+def status(repository: Path) -> str:
+    runs = sorted((repository / ".sq" / "runs").glob("*"))
+    if not runs:
+        return ""
+    command = [*PLAYED_SQ, "status", runs[-1].name]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False, timeout=30)
+    return done.stdout
+
+
+def test_the_status_names_the_command_and_ctrl_c_answers_with_it_and_what_was_cut_off_is_no_building(
+    repository: Path, verifying: subprocess.Popen[str]
+) -> None:
+    said, due = "", time.monotonic() + 60
+    while "verification 2 of 2" not in said and time.monotonic() < due:
+        time.sleep(0.1)
+        said = status(repository)
+    at_the_base = rf"verification 2 of 2 since \d\d:\d\d:\d\d, \d s at the base: `{re.escape(LONG)}`"
+    assert re.search(rf"^  notes: {at_the_base}$", said, re.MULTILINE), said
+    assert re.search(rf"^state: active: notes claimed, {at_the_base}$", said, re.MULTILINE), said
+    os.killpg(verifying.pid, signal.SIGINT)
+    output, _ = verifying.communicate(timeout=30)
+    [answer] = [line for line in output.splitlines() if line.startswith("sq: SIGINT: ")]
+    assert re.search(f"ends notes: {at_the_base}. The same once more ends it at once", answer), answer
+    ended = status(repository)
+    assert "  notes: claimed, verification cut off\n" in ended
+    assert re.search(r"^  notes +\S.* claimed +1 ", ended, re.MULTILINE), ended
+
+
+def test_each_command_of_a_run_is_recorded_at_its_begin_and_its_end_with_what_it_is_for(
+    rehearse: Rehearse,
+) -> None:
+    done = rehearse(whole_run(), verify=("true", "test -d ."))
+    begun, ended = done.of(e.CommandStarted), done.of(e.CommandEnded)
+    assert [one.number for one in begun] == [*range(1, len(begun) + 1)]
+    assert sorted(one.number for one in ended) == [one.number for one in begun]
+    assert not any(one.cut_off for one in ended)
+    verified = [(one.task_id, one.command, one.nth, one.of) for one in begun if one.purpose == "verification"]
+    assert verified[:2] == [("notes", "true", 1, 2), ("notes", "test -d .", 2, 2)]
+    baseline = [(one.command, one.nth, one.of) for one in begun if one.purpose == "baseline"]
+    assert baseline[:2] == [("true", 1, 2), ("test -d .", 2, 2)]
+    assert {one.purpose for one in begun} <= {"baseline", "verification", "proofs"}
+    assert done.view.evidence.commands == {}
+
+
+# --- what views say, from made events ------------------------------------------------------------------------
+
+
+def story_of(*events: Event) -> RunStory:
+    story = RunStory()
+    for number, event in enumerate(events, start=1):
+        story.add(Stored(number, BEGIN + timedelta(seconds=number), event))
+    return story
+
+
+PLANNED = e.PlanAccepted(tasks=(Task(id="a", title="A", description=""),), criteria=())
+TIMED = e.BaselineTaken(
+    tree="t",
+    environment="",
+    checks=(
+        BaselineCheck(
+            run=CommandRun(command="make test", exit_code=0, seconds=135.0, output_tail=""),
+            source="--verify",
+            standing=BaselineStanding.PASSES,
+        ),
+    ),
+)
+BUILDING = (
+    TIMED,
+    PLANNED,
+    e.TaskStarted(task_id="a", branch="b", worktree="/a", base_commit="c"),
+    e.AttemptStarted(task_id="a", attempt=1, session_id="s", tree="t"),
+)
+VERIFYING = e.VerificationStarted(task_id="a", tree="t", commands=("make test", "make lint"))
+
+
+def started(number: int = 1, **more: object) -> e.CommandStarted:
+    told = {"command": "make test", "purpose": "verification", "task_id": "a", "nth": 1, "of": 2, **more}
+    return e.CommandStarted(number=number, **told)  # type: ignore[arg-type]
+
+
+def cut(number: int = 1, task_id: str = "a") -> e.CommandEnded:
+    return e.CommandEnded(number=number, task_id=task_id, seconds=3.0, cut_off=True)
+
+
+def now_of(story: RunStory, *, active: bool) -> str:
+    [row] = task_rows(story, BEGIN + timedelta(seconds=60), active=active)
+    return row.now
+
+
+def test_a_row_of_a_task_has_its_command_and_one_that_waits_for_its_turn_has_the_command_of_the_other() -> (
+    None
+):
+    story = story_of(*BUILDING, VERIFYING, started())
+    at = f"{(BEGIN + timedelta(seconds=6)).astimezone():%H:%M:%S}"
+    assert (
+        now_of(story, active=True) == f"verification 1 of 2 since {at}, 2 min 15 s at the base: `make test`"
+    )
+    assert stage_word(story.view, "a") == "claimed"
+    waiting = story_of(*BUILDING, VERIFYING, started(task_id="", purpose="baseline", nth=0, of=0))
+    assert "none runs now, while baseline since" in commands_words(waiting.view, "a")
+
+
+def test_a_command_of_a_proof_says_what_is_asked_and_one_that_ran_before_how_long_it_took() -> None:
+    before = (started(1, command="make one"), e.CommandEnded(number=1, task_id="a", seconds=61.0))
+    story = story_of(
+        *BUILDING,
+        *before,
+        started(2, command="make one", purpose="proofs", about="the work taken out", of=0),
+    )
+    told = commands_words(story.view, "a")
+    assert told.startswith("proofs (the work taken out) since ")
+    assert told.endswith(", 1 min 1 s the first time: `make one`")
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([VERIFYING, started()], "claimed, verification cut off"),  # killed
+        ([VERIFYING, started(), cut()], "claimed, verification cut off"),
+        ([VERIFYING], "claimed, verification cut off"),  # between two commands
+        ([started(purpose="proofs"), cut()], "claimed, proofs cut off"),
+        ([started(purpose="set-up"), cut()], "set-up cut off"),
+        ([started(), e.CommandEnded(number=1, task_id="a", seconds=1.0)], ""),
+    ],
+)
+def test_after_an_end_a_task_is_what_it_was_and_says_what_was_cut_off(
+    events: list[Event], words: str
+) -> None:
+    story = story_of(*BUILDING, *events)
+    assert commands_words(story.view, "a", active=False) == words
+    assert now_of(story, active=False).startswith(words or "no process works on it")
+    assert (stage_word(story.view, "a") == "claimed") is words.startswith("claimed")
+    again = story_of(*BUILDING, *events, e.RunResumed())
+    assert commands_words(again.view, "a") == ""
+
+
+def test_before_the_tasks_the_run_says_which_command_it_runs_and_a_signal_is_answered_with_it() -> None:
+    story = story_of(started(task_id="", purpose="baseline"))
+    words = f"baseline 1 of 2 since {(BEGIN + timedelta(seconds=1)).astimezone():%H:%M:%S}: `make test`"
+    assert activity(story.view) == f"running the tests before any change: {words}"
+    assert stopping_line(story.view, "SIGTERM").startswith(
+        f"sq: SIGTERM: saves its state and ends the whole: {words}."
+    )
+
+
+def test_a_step_of_a_set_up_is_named_in_full_once_and_then_by_the_file_that_asks_for_it() -> None:
+    command = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet -r requirements.txt"
+    begun = e.SetUpStarted(task_id="a", folder="/a", steps=(f"{command} (requirements.txt)",))
+    ran = (
+        e.CommandStarted(number=1, command=command, purpose="set-up", task_id="a"),
+        e.CommandEnded(number=1, task_id="a", seconds=9.0),
+    )
+    done = CommandRun(command=command, exit_code=0, seconds=9.0, output_tail="")
+    told = []
+    story = RunStory()
+    events = (
+        PLANNED,
+        begun,
+        *ran,
+        e.WorkspaceSetUp(task_id="a", folder="/a", copied=(), runs=(done,)),
+        begun,
+    )
+    for number, event in enumerate(events, start=1):
+        story.add(stored := Stored(number, BEGIN, event))
+        told += [one.words.text for one in describe(story.view, stored) if one.words.kind == "set-up"]
+    assert told == [
+        f"set-up begins: {command} (requirements.txt)",
+        "set-up `python3 -m venv .venv &&…`: passed (9.0 s)",
+        "set-up begins: that of requirements.txt",
+    ]
