@@ -52,7 +52,7 @@ class TimeUse(StrEnum):
     SET_UP = "set-up"
     WAITING = "waiting"  # for limits of the API, another set-up, `sq resume`, a person before the work
     PLACES = "making places"  # in set-ups and the baseline, between their commands
-    CHECKING = "checking work"  # in a task, between calls and commands: trees, sources, places
+    CHECKING = "checking work"  # of a task or the whole, between calls and commands: trees, sources
     MERGING = "merging"
     SQ = "sq itself"  # all moments without any of these
 

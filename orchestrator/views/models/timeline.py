@@ -110,7 +110,9 @@ def _uses(  # noqa: C901, PLR0912  one case an event
                 yield TimeUse.WAITING, turns.pop(_PERSON), at
         last = at
     yield from ((use, begun, until) for use, begun in running.values())
-    stages = (one for every in story.history.stages.values() for one in every)
+    stages = [one for every in story.history.stages.values() for one in every]
+    if merged := [one.since for one in stages if one.stage is Stage.MERGED]:
+        yield TimeUse.CHECKING, max(merged), until  # of the whole
     yield from ((_OWN[one.stage], one.since, one.until or until) for one in stages if one.stage in _OWN)
     for span in story.history.spans:
         start, end = span.began_at, span.ended_at or until
