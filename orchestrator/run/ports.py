@@ -184,11 +184,12 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchWorktree:
-    """A folder that holds a tree, with the variables that commands in it need."""
+    """A folder that holds a tree, with the variables that commands in it need, and the key of its set-up."""
 
     folder: Path
     tree: str
     environment: Mapping[str, str]
+    set_up: str = ""
 
 
 class Commands(Protocol):

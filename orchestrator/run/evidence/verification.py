@@ -24,7 +24,6 @@ from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
 from orchestrator.project.readiness.kept import copied, is_as_made
-from orchestrator.project.readiness.plan import SetUpPlan
 from orchestrator.project.runners.ability import broke_off, failing_part, misses, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
@@ -35,7 +34,6 @@ from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for, has_failed, results
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects
-from orchestrator.run.places.steps import plan_for
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
@@ -89,7 +87,7 @@ async def verify(
 async def _cheapest_first(
     run: Run, scratch: ScratchWorktree, commands: Sequence[str], task_id: str
 ) -> list[CommandRun]:
-    """Run the commands, the quickest at the base first, and return their results in the order of `commands`.
+    """Run the commands, long ones last, and return their results in the order of `commands`.
 
     A claim that fails in one of them costs no command of more than `_LONG_S`, and before such a command the
     files of tests that the task changed are run alone. Only the failures are returned then. The claim that
@@ -98,9 +96,9 @@ async def _cheapest_first(
     checks, found = run.view.baseline.checks, dict[str, CommandRun]()
     task = run.view.tasks.get(task_id)
     is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
-    for nth, command in enumerate(sorted(commands, key=lambda one: _seconds_at_base(run, one)), 1):
+    for nth, command in enumerate(sorted(commands, key=lambda one: _long_at_base(run, one)), 1):
         run_for("verification", task_id, nth=nth, of=len(commands))
-        is_long = is_claim and _seconds_at_base(run, command) > _LONG_S
+        is_long = is_claim and _long_at_base(run, command) > 0
         failed = [done for one, done in found.items() if _fails(checks.get(one), done)]
         if is_long and not failed and task:
             alone = await _changed_tests(run, scratch, command, task.place.base_commit)
@@ -111,9 +109,10 @@ async def _cheapest_first(
     return [found[command] for command in commands]
 
 
-def _seconds_at_base(run: Run, command: str) -> float:
+def _long_at_base(run: Run, command: str) -> float:
+    """Return a command's seconds at the base, 0 for one that is not long."""
     check = run.view.baseline.checks.get(command)
-    return check.run.seconds if check else 0.0
+    return check.run.seconds if check and check.run.seconds > _LONG_S else 0.0
 
 
 def _fails(base: BaselineCheck | None, done: CommandRun) -> bool:
@@ -239,7 +238,6 @@ async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[st
         commands: the verification commands.
     """
     path = run.environ.get("PATH", os.defpath)
-    plan = await plan_for(run, place.folder) if run.settings.worktrees else SetUpPlan()
     included = await files_to_copy(run.repository, run.settings.worktree_include, state=run.folder.parents[1])
     names = {simple.name for command in commands for simple in simple_commands(command)} - _SHELL_WORDS
 
@@ -249,7 +247,7 @@ async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[st
         return [
             f"PATH={path}",
             f"{run.settings.sandbox.mode} {run.settings.sandbox.network} {run.settings.worktree_setup}",
-            plan.key,
+            place.set_up,
             str(found.changed() if found else ()),
             *sorted((*place.environment, *programs)),
             *(f"{name}={_mark(run.repository / name)}" for name in included),

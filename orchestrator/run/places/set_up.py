@@ -59,8 +59,10 @@ class SetUpError(SqError):
     """A worktree cannot be made ready for work as the configuration asks for."""
 
 
-async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> None:
+async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> str:
     """Make a worktree ready for work, once and after changes of the files that the set-up depends on.
+
+    Returns a fingerprint of those, "" without a set-up.
 
     The commands of a list are run once in a task's worktree, whatever its Worker changes.
 
@@ -75,21 +77,17 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     """
     settings = run.settings
     if not (settings.worktrees or of_sq):
-        return
+        return ""
     plan = await plan_for(run, folder)
     listed = bool(settings.worktree_setup)
     key = await _list_key(run, folder) if listed else plan.key
     if not (settings.worktree_include or settings.worktree_setup or plan.steps or plan.left_out):
-        return
+        return ""
     marker = git_dir(folder) / _MARKER
     noted = read_note(marker)
-    failed_here = f"failed in {os.getpid()} for {key}"  # another process tries it again
-    done = noted.state in {f"{_DONE} {key}", failed_here}
-    if listed and task_id and noted.state.startswith(_DONE):
-        done = True
     lost = is_lost(kept_folder(run.folder), folder, noted)
-    if done and not lost:
-        return
+    if _is_done(noted, key, once=listed and bool(task_id)) and not lost:
+        return key
     if lost or (noted.state == _CUT and not task_id):
         noted = Noted()  # what a killed process, or somebody else, left of a set-up is none
     asked = next_command.get()
@@ -103,14 +101,33 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     failed = [one for one in ready.runs if not one.passed]
     if failed and listed:
         raise SetUpError(_failed(task_id, folder, failed[0], sealed=results.sealed))
-    state = failed_here if failed or results.failed else f"{_DONE} {key}"
-    keys = tuple(step.key for step in plan.steps if step.key in results.keys)
-    apart = tuple(key for key in keys if key in {*noted.apart, *results.apart})
-    every = dict.fromkeys((*noted.made, *results.again, *results.made))
-    made = tuple(one for one in every if os.path.lexists(folder / one))
+    state = _failed_here(key) if failed or results.failed else f"{_DONE} {key}"
+    now = _noted(state, plan, noted, results, folder)
     if not task_id:
-        await to_thread.run_sync(note_made, marker.parent, folder, made)
-    write_note(marker, Noted(state=state, keys=keys, apart=apart, made=made))
+        await to_thread.run_sync(note_made, marker.parent, folder, now.made)
+    write_note(marker, now)
+    return key
+
+
+def _is_done(noted: Noted, key: str, *, once: bool) -> bool:
+    return noted.state in {f"{_DONE} {key}", _failed_here(key)} or (once and noted.state.startswith(_DONE))
+
+
+def _failed_here(key: str) -> str:
+    """Return the state after a failure. Another process tries it again."""
+    return f"failed in {os.getpid()} for {key}"
+
+
+def _noted(state: str, plan: SetUpPlan, before: Noted, results: Results, folder: Path) -> Noted:
+    """Return the note on a worktree after its set-up."""
+    keys = tuple(step.key for step in plan.steps if step.key in results.keys)
+    every = dict.fromkeys((*before.made, *results.again, *results.made))
+    return Noted(
+        state=state,
+        keys=keys,
+        apart=tuple(key for key in keys if key in {*before.apart, *results.apart}),
+        made=tuple(one for one in every if os.path.lexists(folder / one)),
+    )
 
 
 async def _made_ready(
@@ -301,8 +318,9 @@ async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree
         if scratch.shown.get(folder) != tree:
             await _tidy(folder)
         scratch.shown[folder] = tree
-        await set_up(run, "", folder, of_sq=True)
-        yield ScratchWorktree(folder=folder, tree=tree, environment=await ready_environment(run, folder))
+        key = await set_up(run, "", folder, of_sq=True)
+        environment = await ready_environment(run, folder)
+        yield ScratchWorktree(folder=folder, tree=tree, environment=environment, set_up=key)
     finally:
         scratch.free.append(folder)
 

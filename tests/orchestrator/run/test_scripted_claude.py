@@ -42,7 +42,7 @@ _VARIES = re.compile(
     r"/tmp/sq-\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|call_\w+|\d+\.\d+"
 )
 # A forecast rests on the run before.
-_NOT_COMPARED = {"seconds", "spent_s", "environment", "session_id", "call_id", "by", "forecast"}
+_NOT_COMPARED = {"seconds", "spent_s", "use", "environment", "session_id", "call_id", "by", "forecast"}
 PROBLEM = issue("notes.txt", 1, "The line is empty.", "Write a line.", kind="incorrect-behavior")
 TWO = question("Which two?", "red", "blue", "green", several=True)
 
