@@ -179,6 +179,7 @@ def test_a_report_without_the_list_of_faults_is_refused_and_counts_at_last_witho
     assert [(one.id, one.kind) for one in checked.findings] == [("q-1", FaultKind.UNPROVABLE)]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("asked_again", [True, False])
 def test_answers_beside_the_spec_reach_every_agent_the_stale_one_is_said_and_the_spec_stays_as_it_is(
     rehearse: Rehearse, tmp_path: Path, asked_again: bool
@@ -460,6 +461,7 @@ def test_the_wait_for_approval_does_not_use_up_the_time_of_the_run_also_after_a_
     assert (given - waits).total_seconds() > 6
 
 
+@pytest.mark.late
 def test_a_deadline_ends_the_wait_for_approval(rehearse: Rehearse, resume: Callable[..., Done]) -> None:
     at = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
     done = rehearse(

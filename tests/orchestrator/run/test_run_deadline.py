@@ -170,6 +170,7 @@ def test_a_claim_that_cannot_be_verified_in_time_is_handed_over_as_that_and_resu
     assert not [one for one in last.of(e.CallStarted) if one.task_id in given and one.iteration > 2]
 
 
+@pytest.mark.late
 def test_the_time_that_is_left_is_a_sum_of_named_steps(rehearse: Rehearse) -> None:
     callers = long_and_short() | worker("long", 1, writes("long.txt", "1\n"), completes())
     done = rehearse(callers, verify=("true",))

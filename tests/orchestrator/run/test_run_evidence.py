@@ -335,7 +335,16 @@ def test_after_the_environment_was_mended_a_retry_runs_the_commands_again_on_the
     assert said[-1] == 0
 
 
-@pytest.mark.parametrize("kind", [e.BaselineTaken, e.VerificationFinished, e.ProofsTaken, e.TaskMerged])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        e.ProofsTaken,
+        *(
+            pytest.param(one, marks=pytest.mark.late)
+            for one in (e.BaselineTaken, e.VerificationFinished, e.TaskMerged)
+        ),
+    ],
+)
 def test_what_was_answered_for_a_tree_is_not_asked_again_after_a_kill(
     rehearse: Rehearse, resume: Resume, repository: Path, tmp_path: Path, shell: Shell, kind: type
 ) -> None:
@@ -626,6 +635,7 @@ def test_what_a_test_of_the_base_opens_is_put_back_whatever_its_folder_is_called
     changes_what_is_expected(rehearse, repository, shell, way, "python3 -m unittest")
 
 
+@pytest.mark.late
 def test_so_it_is_where_the_runner_names_its_tests(
     rehearse: Rehearse, repository: Path, shell: Shell
 ) -> None:

@@ -70,6 +70,7 @@ def delivered(repository: Path, shell: Shell, commit: str) -> list[str]:
 EVIL = "import os; os.environ['STOLEN'] = 'yes'\n"
 
 
+@pytest.mark.late
 def test_what_the_tests_of_one_task_write_into_sqs_environment_meets_no_other_task(
     rehearse: Rehearse, environment: Path, shell: Shell
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_build_backend_that_one_task_changes_serves_its_tree_alone(
     assert shell(environment, "git", "show", f"{done.view.whole.commit}:good.txt") == "False"
 
 
+@pytest.mark.late
 def test_a_module_that_is_missing_in_a_place_of_sqs_is_made_anew_before_anybody_is_told(
     rehearse: Rehearse, environment: Path
 ) -> None:
