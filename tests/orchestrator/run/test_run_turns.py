@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import anyio
+import pytest
 from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
 
 from agents.process.containment import detect_containment
