@@ -86,6 +86,7 @@ class ProjectCommands:
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
+        brief: bool = False,
     ) -> Ran:
         """As `Commands`."""
         variables = {**without_secrets(self.environ), **({} if plainly else _OF_SQ), **(environment or {})}
@@ -115,7 +116,7 @@ class ProjectCommands:
             self.seconds += result.duration_s
             return result, turn.beside
 
-        first, was_beside = await attempt(share_of(base, self.turns.processors))
+        first, was_beside = await attempt(0.0 if brief else share_of(base, self.turns.processors))
         if not (first.timed_out and (was_beside or (base and first.used.silent_s))):
             return self._ran(name, first, reach)
         if reports:
@@ -176,9 +177,12 @@ class ProjectCommands:
         *,
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
+        brief: bool = False,
     ) -> CommandRun:
         """As `whole`, without the output."""
-        ran = await self.whole(command, folder, environment=environment, writable=writable, reach=reach)
+        ran = await self.whole(
+            command, folder, environment=environment, writable=writable, reach=reach, brief=brief
+        )
         return ran.run
 
     @asynccontextmanager

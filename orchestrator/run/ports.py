@@ -236,6 +236,7 @@ class Commands(Protocol):
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
+        brief: bool = False,
     ) -> Ran:
         """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
 
@@ -253,6 +254,7 @@ class Commands(Protocol):
             writable: further folders that the command writes.
             reach: the network and the credentials that it has in a sandbox.
             plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
+            brief: it is one of sq's own that is over at once, so it waits for no turn.
         """
         ...
 
@@ -264,6 +266,7 @@ class Commands(Protocol):
         *,
         writable: Sequence[Path] = (),
         reach: Reach = Reach.SEALED,
+        brief: bool = False,
     ) -> CommandRun:
         """As `whole`, without the output."""
         ...

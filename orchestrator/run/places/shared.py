@@ -67,9 +67,8 @@ async def _works(run: Run, found: Product, folder: Path) -> bool:
     """Whether the environments of a kept result work in the place that they were put into."""
     for path in _environments(folder, found.paths):
         python, words = f"{path}/bin/python", (str(folder / path), found.made_in, str(folder))
-        done = await run.commands.contained(
-            f"{python} -I -c {shlex.quote(TRIAL)} {shlex.join(words)}", folder
-        )
+        trial = f"{python} -I -c {shlex.quote(TRIAL)} {shlex.join(words)}"
+        done = await run.commands.contained(trial, folder, brief=True)
         if not done.passed:
             return False
     return True
