@@ -18,7 +18,7 @@ out.
 deadline: five suites and a few seconds after the claims. `thrown_away_s` are those of commands that sq
 ended before they had answered.
 cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_unlike` lack the
-outcome and the merged files of a run that nothing disturbed, `baselines_twice` have more than one baseline.
+outcome and the merged files of a run that nothing disturbed, `baselines_twice` ran the commands of the base twice.
 `interrupt_answer_s` is how long sq took at most to say what a signal ends. The suite takes six seconds there.
 A cell whose kind of command never ran is not counted in `cells`, and is named.
 
@@ -437,7 +437,10 @@ def cuts(asked: Asked) -> Figures:
         if night is None:
             print(f"cut: {project.name}, {kind}, {how}: no such command ran", file=sys.stderr)
             continue
-        taken = sum(not event.of_analysis for _, event in of(night.stored, BaselineTaken))
+        taken = sum(
+            not event.of_analysis and len(event.kept) < len(event.checks)
+            for _, event in of(night.stored, BaselineTaken)
+        )
         unlike = "; ".join(_unlike(night, tasks))
         found.update(cells=1, cells_unlike=bool(unlike), baselines_twice=taken > 1)
         told = f"{unlike or 'alike'}{', baseline twice' if taken > 1 else ''}"
