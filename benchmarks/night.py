@@ -18,7 +18,7 @@ out.
 deadline: five suites and a few seconds after the claims. `thrown_away_s` are those of commands that sq
 ended before they had answered.
 cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_unlike` lack the
-outcome and the merged files of a run that nothing disturbed, `baselines_twice` ran the commands of the base twice.
+outcome and the merged files of a run that nothing disturbed, `baselines_twice` ran those of the base twice.
 `interrupt_answer_s` is how long sq took at most to say what a signal ends. The suite takes six seconds there.
 A cell whose kind of command never ran is not counted in `cells`, and is named.
 
