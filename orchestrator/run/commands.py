@@ -132,8 +132,9 @@ class ProjectCommands:
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
         """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
-        recorder, about = self.recorder, {"task_id": next_command.get().task_id, "command": command}
-        rank = partial(distance, recorder.view, about["task_id"]) if recorder else int
+        recorder, asked = self.recorder, next_command.get()
+        about = {"task_id": asked.task_id, "command": command}
+        rank = partial(distance, recorder.view, asked) if recorder else int
         turn = Turn(command=command, share=share, rank=rank)
         self.turns.ask(turn)
         try:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from state.journal.events import CommandStarted
 
+PROOFS = "proofs"
 NOTHING = CommandStarted(number=0, command="", purpose="command")
 next_command = ContextVar("next_command", default=NOTHING)  # all but its number and its words
 

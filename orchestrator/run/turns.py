@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from orchestrator.run.purpose import PROOFS
+from state.journal.events import CommandStarted
 from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 
@@ -69,11 +71,17 @@ class Turns:
         return not self.running or wanted <= self.processors * _ROUNDING
 
 
-def distance(view: RunView, task_id: str) -> int:
-    """Return how far work is from being merged: 0 is a merge or the whole, 3 a set-up before the work."""
-    task = view.tasks.get(task_id)
+def distance(view: RunView, about: CommandStarted) -> int:
+    """Return how far work is from being merged.
+
+    0 is a merge or the whole, 1 an accepted claim, 2 one that is verified already, 3 another claim, and 4 a
+    set-up before the work.
+    """
+    task = view.tasks.get(about.task_id)
     if task is None or task.stage is Stage.APPROVED:
         return 0
     if task.stage in {Stage.ACCEPTED, Stage.COMMITTED}:
         return 1
-    return 2 if task.open.calls else 3
+    if about.purpose == PROOFS:
+        return 2
+    return 3 if task.open.calls else 4

@@ -36,7 +36,7 @@ from orchestrator.run.evidence.summary import cause_of, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.evidence.without_work import stubs_of_the_spec, without_work
-from orchestrator.run.purpose import asks, run_for
+from orchestrator.run.purpose import PROOFS, asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
@@ -65,7 +65,7 @@ class _Found:
 
 async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
     """As `TakeProofs`."""
-    run_for("proofs", task_id)
+    run_for(PROOFS, task_id)
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
     if known and _holds(run, task_id, tree):

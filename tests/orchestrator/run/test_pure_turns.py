@@ -1,10 +1,16 @@
 """Which commands may run beside each other, in which order, and at which limits one is ended."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.run.command_limits import exceeded, share_of
-from orchestrator.run.turns import ALONE, Turn, Turns
+from orchestrator.run.purpose import NOTHING, PROOFS
+from orchestrator.run.turns import ALONE, Turn, Turns, distance
+from state.journal.events.tasks import Stage, TaskView
+from state.journal.view import RunView
 from state.records.commands import CommandRun, CommandUse
+from state.records.plan import Task
 from state.settings.records import Limits
 
 PROCESSORS = 2.0
@@ -58,6 +64,17 @@ def test_who_is_nearest_to_being_merged_is_next_and_others_come_as_they_arrived(
         order += running(turns)
         turns.leave(turns.running[0])
     assert order == ["now", "merge", "claim", "claim too", "set-up"]
+
+
+def test_a_claim_whose_verification_is_over_is_nearer_than_one_that_waits_for_its_own() -> None:
+    def far(stage: Stage, purpose: str = "verification", *, calls: bool = True) -> int:
+        task = TaskView(Task(id="one", title="", description=""), stage=stage)
+        task.open.calls = ["a"] if calls else []
+        return distance(RunView(tasks={"one": task}), replace(NOTHING, task_id="one", purpose=purpose))
+
+    assert far(Stage.APPROVED) < far(Stage.COMMITTED) < far(Stage.BUILDING, PROOFS)
+    assert far(Stage.BUILDING, PROOFS) < far(Stage.BUILDING) < far(Stage.BUILDING, "set-up", calls=False)
+    assert distance(RunView(), NOTHING) == 0
 
 
 def test_nobody_overtakes_the_first_one_who_waits_but_a_command_that_is_over_at_once() -> None:
