@@ -390,6 +390,8 @@ async def red_before_green(run: Run, subject: ResultComparison) -> Red:
     files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
     if not files or not subject.touched.code:
         return Red()
+    if subject.now.count.tests and not of_files(subject.now.count.tests, files):
+        return Red()  # another command runs them
     inline = await inline_among(run.repository, subject.tree, files)
     with_data = [*files, *subject.touched.data, *subject.touched.configuration]
     separate = [path for path in with_data if path not in inline]

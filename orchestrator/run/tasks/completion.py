@@ -6,7 +6,7 @@ steering that could not run are reported and never change the outcome alone.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -34,6 +34,7 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
 from orchestrator.run.evidence.changes import remarks_on
+from orchestrator.run.evidence.facts import facts_of as computed_facts
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
@@ -54,6 +55,7 @@ from state.journal.events import (
     CompletionRefused,
     GateDecided,
     TaskUnverified,
+    VerificationFinished,
 )
 from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
@@ -149,7 +151,11 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
-    finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
+    read = VerificationFinished(task_id=id_, tree=tree, runs=())  # the files alone, which costs no command
+    if broken := (await computed_facts(run, read, task_id=id_, base=base))[1]:
+        return _put_back(broken)
+    finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):
         reason = "nothing to verify with: no command was given and the repository shows none"
@@ -159,11 +165,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if has_failed(judged):
         told = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
-    base = await tree_of(run.repository, task.place.base_commit)
-    proofs = await run.evidence.take_proofs(run, finished, task_id=task.task.id, base=base)
-    if proofs.broken:
-        reason = "\n\n".join(f"{one}. Put that back as it was." for one in proofs.broken)
-        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
@@ -174,6 +176,12 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         return once
     reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
     return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+
+
+def _put_back(broken: Iterable[str]) -> GateResult:
+    """Return a refusal for the constraints of the plan that do not hold."""
+    reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
+    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
 
 
 def _said_once(task: TaskView, remarks: Mapping[str, str]) -> GateResult | None:

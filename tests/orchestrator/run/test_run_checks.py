@@ -113,6 +113,9 @@ def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_
     )
     done = rehearse(callers, verify=VERIFY, ends=None)
     assert "x/left-pad" in done.of(e.CompletionRefused)[0].feedback
+    kinds = [type(stored.event) for stored in done.stored]
+    before = kinds[: kinds.index(e.CompletionRefused)]
+    assert e.VerificationStarted not in before, "the files alone say it, so no command runs before"
     if again == ADDED:
         assert done.outcome is not Outcome.COMPLETE
         return
