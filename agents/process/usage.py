@@ -17,7 +17,7 @@ from state.records.commands import CommandUse
 
 LOOK_S = 0.5  # between two looks at a command
 _QUIET = 0.02  # of a processor: who uses less is waiting for something, and only looks whether it came
-_SPARE = 0.1  # of all processors: with less idle than this, somebody may have had to wait for one
+_SPARE = 0.1  # of all processors: with less idle than this, the command may have waited for one
 
 
 class Meter:

@@ -11,7 +11,7 @@ _TIMES_CPU = 5  # more tests, and a loaded machine, on which the same work takes
 _TIMES_WALL = 10
 _TIMES_SILENCE = 2
 _TIMES_CROWDED = 5  # for a command that is busy and had to wait for a processor
-_BRIEF_S = 1.0  # of processor time: such a command disturbs nobody, and would only wait
+_BRIEF_S = 1.0  # of processor time: such a command is over before it slows another one down
 
 
 def exceeded(limits: Limits, base: CommandRun | None, processors: float, used: CommandUse) -> str:

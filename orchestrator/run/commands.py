@@ -44,8 +44,8 @@ _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 class ProjectCommands:
     """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
 
-    The baseline, the waits, begins and ends stand in `recorder`. Without one no command is known, and none is
-    nearer to its end. `begun` is how many there were.
+    `recorder` has the baseline, and takes the waits, begins and ends. Without it no command has a baseline,
+    and all run in the order in which they are asked for.
     """
 
     environ: Mapping[str, str]
@@ -57,7 +57,7 @@ class ProjectCommands:
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
     _waits: int = 0
-    begun: int = 0
+    _begun: int = 0
 
     @property
     def sandboxed(self) -> bool:
@@ -146,7 +146,8 @@ class ProjectCommands:
                     await turn.came.wait()
                 finally:
                     recorder.record(TurnTaken(turn=number, given_up=not turn.came.is_set(), **about))
-            await turn.came.wait()
+            else:
+                await turn.came.wait()
             yield turn
         finally:
             self.turns.leave(turn)
@@ -189,8 +190,8 @@ class ProjectCommands:
     @asynccontextmanager
     async def _told(self, command: str) -> AsyncIterator[None]:
         """Record that a command begins and that it has ended, also if it is cut off."""
-        self.begun += 1
-        started = replace(next_command.get(), number=self.begun, command=command)
+        self._begun += 1
+        started = replace(next_command.get(), number=self._begun, command=command)
         begun, is_cut = time.monotonic(), True
         self._record(started)
         try:

@@ -50,8 +50,8 @@ def steps_left(view: RunView, task: TaskView, now: datetime, *, is_first: bool =
         until = pace.begun.get(f"wait {id_}", now)
         gone_s = (until - begun).total_seconds() if begun else 0.0
         check_s = _MORE * max(pace.claim_s, pace.verify_s)
-        steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
         steps += [] if task.open.calls else [Left("work", _MORE * pace.exchange_s)]
+        steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
     if task.stage is not Stage.APPROVED:
         steps.append(Left("review", _MORE * (pace.review_s or pace.exchange_s)))
     is_known = is_first and task.place.base_commit == view.whole.commit
@@ -207,19 +207,19 @@ def _wanted(run: Run) -> str:
     if not left:
         return f". `{go_on} TIME` gives the run more time"
     quickest = min(left, key=lambda task: left_s(view, [task], now))
-    steps = ", ".join(
-        f"{step.name} {_minutes(step.seconds)}" for step in steps_left(view, quickest, now) if step.seconds
-    )
-    least, most = (_minutes(left_s(view, tasks, now) + hand_over_s(view)) for tasks in ([quickest], left))
+    steps = [step for step in steps_left(view, quickest, now) if step.seconds]
+    told = ", ".join(f"{step.name} {_minutes(step.seconds)}m" for step in steps)
+    least = sum(_minutes(step.seconds) for step in steps)  # as a reader adds them up
+    most = max(least, _minutes(left_s(view, left, now) + hand_over_s(view)))
     alone = " --max-parallel 1" if len(left) > 1 and view.clock.pace.verify_s > _MINUTE_S else ""
     retried = (id_ for id_, task in view.tasks.items() if task.stage in UNMERGED_ENDS)
-    command = f"{go_on} +{most}{alone}{''.join(f' --retry {id_}' for id_ in retried)}"
+    command = f"{go_on} +{most}m{alone}{''.join(f' --retry {id_}' for id_ in retried)}"
     return (
-        f": by the times of this run {quickest.task.id} alone needs {least} ({steps}), everything that is "
-        f"left about {most}. `{command}` goes on"
+        f": by the times of this run {quickest.task.id} alone needs {least}m ({told}), everything that is "
+        f"left about {most}m. `{command}` goes on"
     )
 
 
-def _minutes(seconds: float) -> str:
-    """Return a duration as `--deadline` takes it, in whole minutes, one at least."""
-    return f"{max(1, -int(-seconds // _MINUTE_S))}m"
+def _minutes(seconds: float) -> int:
+    """Return a duration in whole minutes, one at least."""
+    return max(1, -int(-seconds // _MINUTE_S))

@@ -1,9 +1,9 @@
 """Commands of a run take turns: as many at once as the processors of this machine carry.
 
 A command counts as many processors as it used at the base, or could have used. One that is not known counts
-all: a wait costs time, and two suites that want the whole machine cost each other's results. Who is nearest
-to being merged comes first, and nobody overtakes the first one, so that a large command is not put off for
-ever.
+all: a wait costs time, and two suites that want the whole machine cost each other's results. The command of
+the work that is nearest to being merged is first in the queue. The others stay behind it, so that a large
+command gets its turn.
 """
 
 import math
@@ -39,7 +39,7 @@ class Turns:
     """Who runs and who waits, on a machine with so many processors."""
 
     def __init__(self, processors: float) -> None:
-        """Begin with nobody."""
+        """Begin with an empty queue."""
         self.processors = processors
         self.running: list[Turn] = []
         self._waiting: list[Turn] = []

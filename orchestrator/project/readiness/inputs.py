@@ -72,8 +72,19 @@ def _facts(environ: Mapping[str, str]) -> Iterator[str]:
     yield from sorted(f"{name}={value}" for name, value in environ.items() if name.upper().startswith(ours))
     for name in _lists()["programs"]:
         if program := shutil.which(name, path=environ.get("PATH", os.defpath)):
-            real = Path(os.path.realpath(program))
-            yield f"{real} {real.stat().st_size} {real.stat().st_mtime_ns}"
+            yield mark_of(program)
+
+
+def mark_of(file: str | Path | None) -> str:
+    """Return a mark of a file's version, without reading it: its path, its size and its time."""
+    if file is None:
+        return "none"
+    real = Path(os.path.realpath(file))
+    try:
+        facts = real.stat()
+    except OSError:
+        return str(real)
+    return f"{real} {facts.st_size} {facts.st_mtime_ns}"
 
 
 def _of_node(here: Shown) -> Iterator[str]:

@@ -13,7 +13,6 @@ from orchestrator.project.functions.languages import language_of
 from orchestrator.project.functions.public import NameChanges, name_changes
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.record import Run
-from state.journal.events import VerificationFinished
 from state.records.commands import CommandRun
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind
@@ -50,18 +49,17 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
 
 
 async def facts_of(
-    run: Run, finished: VerificationFinished, *, task_id: str, base: str
+    run: Run, tree: str, *, task_id: str, base: str, runs: Sequence[CommandRun] = ()
 ) -> tuple[WorkFacts | None, tuple[str, ...]]:
     """Return the facts of a task's work, or of the whole, and the constraints of the plan that do not hold.
 
-    A command that a constraint names has to pass on the whole. Commits of the user are no part of the work.
-    Of a task there are no facts if the plan has no constraint that is computed: its reviewer has them.
+    `runs` are the results of the commands on the whole, one that a constraint names has to pass. Commits
+    of the user are no part of the work. Of a task there are no facts if the plan has no constraint that is
+    computed: its reviewer has them.
     """
     if task_id and not any(one.constraint for one in run.view.plan.criteria):
         return None, ()
-    tree = finished.tree if task_id else run.view.whole.merged_tree or finished.tree
-    facts = await facts_between(run, base, tree)
-    runs = () if task_id else finished.runs
+    facts = await facts_between(run, base, tree if task_id else run.view.whole.merged_tree or tree)
     found = ((one, computed(one, facts, runs, run.repository)) for one in run.view.plan.criteria)
     return facts, tuple(
         f"the constraint {one.id} ({one.text}) does not hold: {said.why}"

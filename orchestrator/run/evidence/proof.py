@@ -86,7 +86,9 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
             subject = await subject_of(run, one.run, base, tree)
             subjects.append(subject)
             await _ask(run, subject, found, whole=not task_id, asked=same is not None)
-    facts, broken = await facts_of(run, finished, task_id=task_id, base=base)
+    facts, broken = await facts_of(
+        run, tree, task_id=task_id, base=base, runs=() if task_id else finished.runs
+    )
     stubs = same.stubs if same else await _stubs(run, tree, task_id, found)
     later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
     proofs = ProofsTaken(
@@ -384,14 +386,20 @@ class Red:
     untold: tuple[str, ...] = ()
 
 
+def _run_by_another(run: Run, subject: ResultComparison, files: Sequence[str]) -> bool:
+    """Whether another command than this one names tests of these files on the same tree."""
+    verified = run.view.evidence.verifications[subject.tree].runs
+    return any(of_files(one.count.tests, files) for one in verified if one.command != subject.command)
+
+
 async def red_before_green(run: Run, subject: ResultComparison) -> Red:
     """Run the tests that the work adds or changes on the base's code, where one of them has to fail."""
     now = await files_in(run.repository, subject.tree)
     files = [path for path in (*subject.touched.held, *subject.touched.new) if path in now]
     if not files or not subject.touched.code:
         return Red()
-    if subject.now.count.tests and not of_files(subject.now.count.tests, files):
-        return Red()  # another command runs them
+    if not of_files(subject.now.count.tests, files) and _run_by_another(run, subject, files):
+        return Red()
     inline = await inline_among(run.repository, subject.tree, files)
     with_data = [*files, *subject.touched.data, *subject.touched.configuration]
     separate = [path for path in with_data if path not in inline]

@@ -23,6 +23,7 @@ from orchestrator.git.seeding import files_to_copy
 from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
+from orchestrator.project.readiness.inputs import mark_of
 from orchestrator.project.readiness.kept import copied, is_as_made
 from orchestrator.project.runners.ability import broke_off, failing_part, misses, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
@@ -40,7 +41,7 @@ from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.journal.events.tasks import Stage
 from state.paths import scratch_folder
-from state.records.commands import UNCOUNTED, BaselineCheck, CommandRun, TestCount, TestState
+from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
 from state.safe_paths import files_inside, read_inside
 
 _LONG_S = 10.0  # a command that took longer at the base is not run for a claim that fails in another one
@@ -93,18 +94,16 @@ async def _cheapest_first(
     files of tests that the task changed are run alone. Only the failures are returned then. The claim that
     follows such a refusal is asked everything: a test may fail alone and nowhere else.
     """
-    checks, found = run.view.baseline.checks, dict[str, CommandRun]()
-    task = run.view.tasks.get(task_id)
+    found, task = dict[str, CommandRun](), run.view.tasks.get(task_id)
     is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
     for nth, command in enumerate(sorted(commands, key=lambda one: _long_at_base(run, one)), 1):
         run_for("verification", task_id, nth=nth, of=len(commands))
-        is_long = is_claim and _long_at_base(run, command) > 0
-        failed = [done for one, done in found.items() if _fails(checks.get(one), done)]
-        if is_long and not failed and task:
-            alone = await _changed_tests(run, scratch, command, task.place.base_commit)
-            failed = [alone] if alone and _fails(checks.get(command), alone) else []
-        if is_long and failed:
-            return failed
+        if is_claim and task and _long_at_base(run, command):
+            failed = [done for done in found.values() if await _fails(run, scratch, done)]
+            if not failed and (alone := await _changed_tests(run, scratch, command, task.place.base_commit)):
+                failed = [alone] if await _fails(run, scratch, alone) else []
+            if failed:
+                return failed
         found[command] = await run_counted(run.commands, scratch, command)
     return [found[command] for command in commands]
 
@@ -115,8 +114,13 @@ def _long_at_base(run: Run, command: str) -> float:
     return check.run.seconds if check and check.run.seconds > _LONG_S else 0.0
 
 
-def _fails(base: BaselineCheck | None, done: CommandRun) -> bool:
-    return judged(base, done).standing is CommandVerdict.FAILED
+async def _fails(run: Run, scratch: ScratchWorktree, done: CommandRun) -> bool:
+    """Whether a command speaks against the work, tests aside that change their mind at the base too."""
+    base = run.view.baseline.checks.get(done.command)
+    if judged(base, done).standing is not CommandVerdict.FAILED:
+        return False
+    unsteady = await _flaky(run, scratch, done)
+    return judged(base, done, flaky=unsteady).standing is CommandVerdict.FAILED
 
 
 def _was_cut(run: Run, task_id: str, commands: Sequence[str]) -> bool:
@@ -243,30 +247,19 @@ async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[st
 
     def facts() -> list[str]:
         found = look_into_python(run.environ, path, not_run_in=[place.folder, run.repository])
-        programs = [f"{name}={_mark(shutil.which(name, path=path))}" for name in {*names, "python3", "node"}]
+        asked = {*names, "python3", "node"}
+        programs = [f"{name}={mark_of(shutil.which(name, path=path))}" for name in asked]
         return [
             f"PATH={path}",
             f"{run.settings.sandbox.mode} {run.settings.sandbox.network} {run.settings.worktree_setup}",
             place.set_up,
             str(found.changed() if found else ()),
             *sorted((*place.environment, *programs)),
-            *(f"{name}={_mark(run.repository / name)}" for name in included),
+            *(f"{name}={mark_of(run.repository / name)}" for name in included),
         ]
 
     told = "\n".join(await to_thread.run_sync(facts))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
-
-
-def _mark(file: str | Path | None) -> str:
-    """Return a mark of a file's version, without reading it: its path, its size and its time."""
-    if file is None:
-        return "none"
-    real = Path(file).resolve()
-    try:
-        facts = real.stat()
-    except OSError:
-        return str(real)
-    return f"{real} {facts.st_size} {facts.st_mtime_ns}"
 
 
 async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:

@@ -89,7 +89,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     if _is_done(noted, key, once=listed and bool(task_id)) and not lost:
         return key
     if lost or (noted.state == _CUT and not task_id):
-        noted = Noted()  # what a killed process, or somebody else, left of a set-up is none
+        noted = Noted()  # a set-up that was cut off, or whose results are gone, begins anew
     asked = next_command.get()
     run_for("set-up", task_id or asked.task_id)
     ready, results = await _made_ready(run, task_id, folder, plan, marker, noted)

@@ -6,7 +6,7 @@ steering that could not run are reported and never change the outcome alone.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -55,7 +55,6 @@ from state.journal.events import (
     CompletionRefused,
     GateDecided,
     TaskUnverified,
-    VerificationFinished,
 )
 from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
@@ -152,9 +151,10 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
-    read = VerificationFinished(task_id=id_, tree=tree, runs=())  # the files alone, which costs no command
-    if broken := (await computed_facts(run, read, task_id=id_, base=base))[1]:
-        return _put_back(broken)
+    _, broken = await computed_facts(run, tree, task_id=id_, base=base)
+    if broken:  # the files alone say it, which costs no command
+        reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):
@@ -176,12 +176,6 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         return once
     reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
     return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
-
-
-def _put_back(broken: Iterable[str]) -> GateResult:
-    """Return a refusal for the constraints of the plan that do not hold."""
-    reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
 
 
 def _said_once(task: TaskView, remarks: Mapping[str, str]) -> GateResult | None:

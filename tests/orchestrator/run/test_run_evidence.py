@@ -390,6 +390,31 @@ def test_a_claim_whose_own_tests_fail_costs_no_long_suite_and_the_next_one_is_as
     assert (tmp_path / "begun").read_text().count("x") == 3  # at the base, for the second claim, on the whole
 
 
+@pytest.mark.late
+def test_a_changed_test_that_fails_by_chance_alone_stands_for_no_suite(
+    rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path
+) -> None:
+    count = tmp_path / "count"
+    count.touch()
+    slow = "import time\nimport test_a\n\n\ndef test_slow():\n    time.sleep(11)\n"
+    chance = (
+        f"def test_chance():\n    before = len(open({str(count)!r}).read())\n"
+        f"    open({str(count)!r}, 'a').write('x')\n    assert before not in (1, 3)\n"
+    )
+    commits(repository, shell, test_a__py=chance, test_slow__py=slow)
+    work = [
+        writes("notes.txt", "A line.\n"),
+        writes("test_a.py", f"{chance}\n\ndef test_notes():\n    assert open('notes.txt').read()\n"),
+        completes(),
+    ]
+    settings = {"sandbox": "off"}  # the test counts its runs beside its place
+    done = rehearse(whole_run(worker=work), verify=("python3 -m pytest -q",), settings=settings, ends=None)
+    accepted = done.of(e.CompletionAccepted)[0].tree
+    verified = done.view.evidence.verifications[accepted]
+    assert "test_slow.py::test_slow" in verified.runs[0].count.tests
+    assert len(count.read_text()) > 4
+
+
 def test_after_a_kill_everything_is_asked_again_in_another_environment(
     rehearse: Rehearse,
     resume: Resume,
