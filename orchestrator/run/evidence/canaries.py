@@ -66,9 +66,10 @@ async def _run(
     *,
     by_name: bool,
 ) -> CommandRun:
-    if by_name and canary.only and (done := await run_only(run.commands, scratch, suites, canary.only)):
-        return done
-    return await run_counted(run.commands, scratch, command)
+    alone = await run_only(run.commands, scratch, suites, canary.only) if by_name and canary.only else None
+    if alone is None or alone.nothing_yet or alone.count.says_none:  # as where the command asks for a mark
+        return await run_counted(run.commands, scratch, command)
+    return alone
 
 
 def _result(command: str, canary: Canary, done: CommandRun, *, noticed: bool) -> CanaryResult:

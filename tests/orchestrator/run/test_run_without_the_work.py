@@ -12,7 +12,7 @@ from language.scripted import Rehearse, completes, passes, plans, signals, whole
 from language.tables import rows, table
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
-from state.journal.events import CompletionRefused
+from state.journal.events import CompletionRefused, ProofsTaken
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
 
@@ -50,6 +50,26 @@ def begins_with(repository: Path, shell: Shell, files: dict[str, str]) -> None:
 
 def work_of(files: dict[str, str], *, claims: int) -> list[object]:
     return [*(writes(name, text) for name, text in files.items()), *[completes()] * claims]
+
+
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
+def test_a_command_is_not_asked_of_new_tests_that_another_one_runs(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    marked = "import pytest\n\n\n@pytest.mark.serial\ndef test_serial():\n    assert True\n"
+    settings = "[pytest]\nmarkers =\n    serial: alone\n"
+    begins_with(
+        repository,
+        shell,
+        {"shop.py": SHOP, "test_shop.py": TESTS, "test_s.py": marked, "pytest.ini": settings},
+    )
+    verify = [f"{PYTEST[0]} -m {words}" for words in ("'not serial'", "serial")]
+    done = rehearse(
+        whole_run(worker=work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)), spec=ADDS, verify=verify
+    )
+    untold = [one for proofs in done.of(ProofsTaken) for one in proofs.untold]
+    assert not [one for one in untold if "which of the new tests show the change" in one], untold
 
 
 @pytest.mark.usefixtures("pytest_here")
