@@ -5,7 +5,7 @@ Landing begins when no other task than those that can land could be finished. Th
 clock on the wall, because a deadline is one, so a machine that slept does not shift it.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -36,12 +36,14 @@ class Left:
     seconds: float
 
 
-def steps_left(view: RunView, task: TaskView, now: datetime, *, is_first: bool = True) -> list[Left]:
+def steps_left(
+    view: RunView, task: TaskView, now: datetime, *, is_first: bool = True, more: float = _MORE
+) -> list[Left]:
     """Return the steps until a task is merged, from where it is now.
 
     A verification under way needs what is left of it, and a task that has not begun at least one exchange.
     One that has may be claimed in the next moment. `is_first`: no other task is merged before it, so what its
-    claim verified may be what is merged.
+    claim verified may be what is merged. `more`: each step may take so many times as long as before.
     """
     pace, id_ = view.clock.pace, task.task.id
     steps: list[Left] = []
@@ -49,22 +51,22 @@ def steps_left(view: RunView, task: TaskView, now: datetime, *, is_first: bool =
         begun = pace.begun.get(f"claim {id_}")
         until = pace.begun.get(f"wait {id_}", now)
         gone_s = (until - begun).total_seconds() if begun else 0.0
-        check_s = _MORE * max(pace.claim_s, pace.verify_s)
-        steps += [] if task.open.calls else [Left("work", _MORE * pace.exchange_s)]
+        check_s = more * max(pace.claim_s, pace.verify_s)
+        steps += [] if task.open.calls else [Left("work", more * pace.exchange_s)]
         steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
     if task.stage is not Stage.APPROVED:
-        steps.append(Left("review", _MORE * (pace.review_s or pace.exchange_s)))
+        steps.append(Left("review", more * (pace.review_s or pace.exchange_s)))
     is_known = is_first and task.place.base_commit == view.whole.commit
     verified_s = 0.0 if is_known else max(pace.verify_s, pace.merge_s - pace.move_s)
-    return [*steps, Left(_MERGE, _MORE * (verified_s + pace.move_s))]
+    return [*steps, Left(_MERGE, more * (verified_s + pace.move_s))]
 
 
-def left_s(view: RunView, tasks: Sequence[TaskView], now: datetime) -> float:
-    """Return the seconds until these tasks are merged, from where they are now.
+def left_s(view: RunView, tasks: Sequence[TaskView], now: datetime, *, more: float = _MORE) -> float:
+    """Return the seconds until these tasks are merged, from where they are now. `more` is as in `steps_left`.
 
     They are verified and merged one by one, in this order, and worked on and reviewed side by side.
     """
-    steps = [steps_left(view, task, now, is_first=not place) for place, task in enumerate(tasks)]
+    steps = [steps_left(view, task, now, is_first=not place, more=more) for place, task in enumerate(tasks)]
     in_turn = sum(step.seconds for each in steps for step in each if step.name in _IN_TURN)
     beside = (sum(step.seconds for step in each if step.name not in _IN_TURN) for each in steps)
     return in_turn + max(beside, default=0.0)
@@ -91,10 +93,26 @@ def has_time(run: Run, task: TaskView, until: datetime | None) -> bool:
     """Whether a task can be merged by then, after those that can land or are checked. None is no end."""
     if until is None:
         return True
-    checked = [one for id_, one in run.view.tasks.items() if _is_checked(run, id_) and one is not task]
+    others = [*_landing(run.view), *(one for one in _checked(run) if one is not task)]
+    return _fits(run.view, [*others, task], until)
+
+
+def _fits(view: RunView, tasks: Sequence[TaskView], until: datetime, *, more: float = _MORE) -> bool:
+    """Whether these tasks can be merged and handed over by then."""
     now = datetime.now(UTC)
-    needed_s = left_s(run.view, [*_landing(run.view), *checked, task], now) + hand_over_s(run.view)
-    return (until - now).total_seconds() > needed_s
+    return (until - now).total_seconds() > left_s(view, tasks, now, more=more) + hand_over_s(view)
+
+
+def going_on(view: RunView, checked: Iterable[TaskView], until: datetime) -> list[TaskView]:
+    """Return the tasks that landing lets go on: those that can land, and checks that can still end in time.
+
+    A check is begun if there is time for all steps with some more. It is stopped if there is none for the
+    steps as they took so far, because that throws away what it has done.
+    """
+    found = _landing(view)
+    for task in checked:
+        found += [task] if _fits(view, [*found, task], until, more=1.0) else []
+    return found
 
 
 def _landing(view: RunView) -> list[TaskView]:
@@ -103,9 +121,9 @@ def _landing(view: RunView) -> list[TaskView]:
     return sorted(found, key=lambda task: task.place.base_commit != view.whole.commit)
 
 
-def _is_checked(run: Run, task_id: str) -> bool:
-    """Whether the claim of a task is being checked."""
-    return task_id in run.checked and run.task(task_id).stage is Stage.BUILDING
+def _checked(run: Run) -> list[TaskView]:
+    """Return the tasks whose claims are being checked."""
+    return [run.task(id_) for id_ in run.checked if run.task(id_).stage is Stage.BUILDING]
 
 
 @asynccontextmanager
@@ -113,11 +131,11 @@ async def in_time_for_a_claim(run: Run, task_id: str) -> AsyncIterator[None]:
     """Check a claim in the block. One that cannot be checked in time waits before it, until landing cuts."""
     while not has_time(run, run.task(task_id), run.view.process.deadline):  # noqa: ASYNC110  a time
         await anyio.sleep(_LOOK_S)
-    run.checked.add(task_id)
+    run.checked.append(task_id)
     try:
         yield
     finally:
-        run.checked.discard(task_id)
+        run.checked.remove(task_id)
 
 
 def has_landing(view: RunView) -> bool:
@@ -131,10 +149,9 @@ def begin_landing(run: Run, *, signal: str = "") -> None:
     until = grace if signal else (run.view.process.deadline or grace)
     if run.view.process.landing is None or signal:
         run.record(LandingStarted(cause=signal or _time_is_over(run), until=until, signal=signal))
+    kept = {task.task.id for task in going_on(run.view, _checked(run), until)}
     for task_id, scope in [*run.under_way.items()]:
-        task = run.view.tasks.get(task_id)
-        lands = task and (can_land(task) or (_is_checked(run, task_id) and has_time(run, task, until)))
-        if not lands:
+        if task_id not in kept:
             scope.cancel()
 
 

@@ -122,7 +122,7 @@ class Run:
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
     under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
-    checked: set[str] = field(default_factory=set)  # tasks whose claims are being checked
+    checked: list[str] = field(default_factory=list)  # tasks whose claims are being checked, in this order
     answered: dict[tuple[str, str, tuple[str, ...]], CommandRun] = field(
         default_factory=dict
     )  # of this process, by tree, command and files of tests, () for all

@@ -33,7 +33,7 @@ from language.scripted import (
     writes,
 )
 
-from orchestrator.run.landing import Left, hand_over_s, landing_s, steps_left
+from orchestrator.run.landing import Left, going_on, hand_over_s, landing_s, steps_left
 from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal import events as e
@@ -193,6 +193,9 @@ def test_the_time_that_is_left_is_a_sum_of_named_steps(rehearse: Rehearse) -> No
     view.whole.commit = "another"  # then the merge is verified once more
     assert [one.seconds for one in steps_left(view, accepted, now)] == [30, 153]
     assert landing_s(view, now) == pytest.approx(153 + 80 + 30 + 153 + hand_over_s(view))
+    # the check goes on as long as its steps can end in the time that they took so far: 102 + 20 + 102 + 20 s
+    for left, kept in ((300, [accepted, other]), (200, [accepted])):
+        assert going_on(view, [other], datetime.now(UTC) + timedelta(seconds=left)) == kept
 
 
 def test_a_deadline_that_is_no_time_is_refused_with_what_fits(rehearse: Rehearse) -> None:
