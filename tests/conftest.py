@@ -21,8 +21,8 @@ _CREDENTIALS = ("ANTHROPIC_", "CLAUDE", "SQ_", "AWS_", "XDG_", "GIT_")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--third`: a third of the chosen tests, another third for another commit."""
-    parser.addoption("--third", action="store_true", help="a third of the tests, another for another commit")
+    """`--sixth`: every sixth of the chosen tests, others for another commit."""
+    parser.addoption("--sixth", action="store_true", help="every sixth test, others for another commit")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,10 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the tests of the checkout, which take longest: what begins last has one processor alone."""
     items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
-    if config.getoption("--third"):
+    if config.getoption("--sixth"):
         asked = ["git", "-C", str(config.rootpath), "rev-parse", "HEAD"]
         commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-        others = [item for place, item in enumerate(items) if place % 3 != int(commit, 16) % 3]
+        others = [item for place, item in enumerate(items) if place % 6 != int(commit, 16) % 6]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in others]
 
