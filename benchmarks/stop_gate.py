@@ -11,6 +11,8 @@
 - Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
 haiku`, the
   former judge. Both ask one server here, whose model takes no time. The same over TLS.
+- The user's word: sessions with an open list in which the user asks to go on (all are held), or for something
+  else (all are let go), in the words of `stop_words.yaml`.
 - A model that takes 3 seconds, and the memory of the hook with the judge (its largest resident set).
 
 The sides take turns, and the medians are reported. The last line is JSON.
@@ -46,6 +48,7 @@ from benchmarks.figures import print_figures, print_spans, served
 from orchestrator.gates.promise_evidence import evidence_now
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore
 from orchestrator.gates.stop_gate.probe import NO_KEY
+from state.decoding import table_beside
 
 PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
@@ -65,10 +68,11 @@ ENDS = ScriptReply(structured={"should_continue": False, "reason": "All of it is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRun:
-    """A process from start to end: seconds, and its largest resident set in MB."""
+    """A process from start to end: seconds, its largest resident set in MB, and what it printed."""
 
     seconds: float
     rss_mb: float
+    told: str = ""
 
 
 @click.command()
@@ -91,10 +95,11 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
             "ordinary_ratio": _ratio(found, "ordinary stop", "python -c pass"),
             "promise_ratio": _ratio(found, "promises", "python -c pass"),
             "no_key_more_ms": round(least["no key"] - least["ordinary stop"], 1),
+            **_users_words(folder),
         }
         if floor:
             print_figures({**figures, "most": MOST_ORDINARY}, FLOOR)
-            sys.exit(any(figures[name] > most for name, most in FLOOR.items()))
+            sys.exit(any(figures[name] > most for name, most in FLOOR.items()) or figures["words_wrong"] > 0)
         with _serving() as address:
             found |= _judged(folder, times, {"ANTHROPIC_BASE_URL": address})
         found |= _secured(folder, times)
@@ -168,9 +173,15 @@ def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
 
 
 def _hook(
-    folder: Path, environ: Mapping[str, str], command: str = MODULE, project: str = ORDINARY, says: str = ""
+    folder: Path,
+    environ: Mapping[str, str],
+    command: str = MODULE,
+    project: str = ORDINARY,
+    says: str | None = "",
+    prompt_id: str = "p-1",
 ) -> ProcessRun:
-    said = json.dumps({**_stop(folder), "cwd": str(folder / project)}).encode()
+    about = {"cwd": str(folder / project), "prompt_id": prompt_id}
+    said = json.dumps({**_stop(folder), **about}).encode()
     return _run(["sh", "-c", command], folder, environ, said, says=says)
 
 
@@ -198,7 +209,7 @@ def _run(
     seconds = time.perf_counter() - began
     if child.returncode or (says is not None and says != told.decode()):
         sys.exit(f"{' '.join(command)} ended with {child.returncode}: {told.decode(errors='replace')}")
-    return ProcessRun(seconds=seconds, rss_mb=usage.ru_maxrss / 1024)
+    return ProcessRun(seconds=seconds, rss_mb=usage.ru_maxrss / 1024, told=told.decode())
 
 
 def _environ(folder: Path) -> dict[str, str]:
@@ -278,6 +289,38 @@ CODE = "    value = compute(previous, current)  # the next one follows from both
 SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
 _MESSAGE = {"id": "msg_bench", "type": "message", "role": "assistant", "model": "claude-opus-5-5"}
 _TOOLS = [{"name": name, "description": "x" * 2_000} for name in ("TaskCreate", "TaskUpdate", "TodoWrite")]
+
+
+def _users_words(folder: Path) -> dict[str, int]:
+    """Return how many sessions there are of each kind, and how many of them the gate answers wrongly."""
+    words = table_beside(__file__, "stop_words.yaml")
+    wrong = []
+    for kind, rows in words.items():
+        for message, answer in rows:
+            _write_list(folder / "session.jsonl", message, answer)
+            held = '"block"' in _hook(folder, _environ(folder), says=None, prompt_id=str(uuid.uuid4())).told
+            wrong += [message] if held is not (kind == "go_on") else []
+    print("\n".join(f"answered wrongly: {message}" for message in wrong))
+    return {f"words_{kind}": len(rows) for kind, rows in words.items()} | {"words_wrong": len(wrong)}
+
+
+def _write_list(path: Path, message: str, answer: str) -> None:
+    """Write a session with a list of three phases, of which one is done before the user's message."""
+    names = ("Phase 1: write the loader", "Phase 2: move the callers over", "Phase 3: remove the old loader")
+    done = "Todos have been modified successfully."
+    entries = [_entry("user", {"role": "user", "content": "Do the three phases of MIGRATION.md."})]
+    for number, first in enumerate(("in_progress", "completed")):
+        todos = [
+            {"content": name, "status": "pending" if place else first, "activeForm": name}
+            for place, name in enumerate(names)
+        ]
+        entries += _called(f"toolu_{number}", "TodoWrite", {"todos": todos}, done, {})
+    entries += [
+        _said({"type": "text", "text": "Phase 1 is done."}),
+        _entry("user", {"role": "user", "content": message}),
+        _said({"type": "text", "text": answer}),
+    ]
+    path.write_text("".join(f"{json.dumps(one, separators=(',', ':'))}\n" for one in entries), "utf-8")
 
 
 def write_session(path: Path, entries: int, *, tasks: int = 0) -> None:

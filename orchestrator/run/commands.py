@@ -103,7 +103,7 @@ class ProjectCommands:
         base = self._at_the_base(like or name)
 
         async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
-            async with self._turn(name, share) as turn, needs() as sandbox, self._told(name):
+            async with self._turn(name, share) as turn, needs() as sandbox, self._told(name, part=bool(like)):
                 result = await run_command(
                     ["sh", "-c", command],
                     cwd=folder,
@@ -188,10 +188,10 @@ class ProjectCommands:
         return ran.run
 
     @asynccontextmanager
-    async def _told(self, command: str) -> AsyncIterator[None]:
+    async def _told(self, command: str, *, part: bool) -> AsyncIterator[None]:
         """Record that a command begins and that it has ended, also if it is cut off."""
         self._begun += 1
-        started = replace(next_command.get(), number=self._begun, command=command)
+        started = replace(next_command.get(), number=self._begun, command=command, part=part)
         begun, is_cut = time.monotonic(), True
         self._record(started)
         try:

@@ -41,7 +41,8 @@ async def bring_home(run: Run) -> None:
 
     The user's branch moves only for a run that is complete, or with `merge_unverified` also for one that
     could not be verified. When the time is over, or a signal asks for the end, it stays, so nothing more is
-    verified than its merges were.
+    verified than its merges were. Nor are proofs taken near the end of the time: those of a run that goes on
+    would be about another whole.
     """
     landing = run.view.process.landing
     if run.view.process.limit:
@@ -49,11 +50,13 @@ async def bring_home(run: Run) -> None:
     if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
-        await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
-        await record_added(run)
+        if not landing:
+            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await record_added(run)
         await measure_whole(run)
         reviewed = run.view.whole.tree
-        await catch_up(run)
+        if not landing:
+            await catch_up(run)
         if run.view.whole.tree != reviewed:
             folder = await run.integration.show(run.view.whole.commit)
         run.record(*await judge_again(run, reviewed=reviewed, folder=folder))

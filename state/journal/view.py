@@ -20,7 +20,7 @@ from state.journal.events.run import (
     RunEnded,
     RunStarted,
 )
-from state.journal.events.tasks import TaskView, WholeView
+from state.journal.events.tasks import Stage, TaskView, WholeView
 from state.records.questions import Answer, Basis, Confidence, Question
 from state.records.reviews import ReviewIssue
 from state.records.spec_check import Decider
@@ -130,6 +130,11 @@ class RunView:
             and (task := self.tasks.get(ask.asked.task_id))
             and task.open.waits == ask.asked.ask_id
         }
+
+    def is_claimed(self, task_id: str) -> bool:
+        """Whether a task's Worker claims to be done, and sq checks that, or began to."""
+        is_checked = f"claim {task_id}" in self.clock.pace.begun
+        return task_id in self.tasks and self.tasks[task_id].stage is Stage.BUILDING and is_checked
 
     @property
     def unheard_words(self) -> list[WordSaid]:

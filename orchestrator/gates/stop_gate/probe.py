@@ -69,7 +69,33 @@ def _holds_work(given: dict[str, object], session: str) -> bool:
         return True
     if not all(_is_settled(file, session) for file in _promise_files(project)):
         return True
-    return has_open_tasks(given.get("session_id")) or has_open_todos(given.get("transcript_path"))
+    transcript = transcript_of(given)
+    if given.get("transcript_path") and not transcript:
+        return True  # which is said
+    return has_open_tasks(given.get("session_id")) or has_open_todos(transcript)
+
+
+def transcript_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.environ) -> str:
+    """Return the session's transcript, "" without one: the one that is named, else that of the session's id.
+
+    In a worktree Claude Code may name a folder of the worktree, and write to that of the main checkout
+    (anthropics/claude-code #44450).
+    """
+    path, session = given.get("transcript_path"), given.get("session_id")
+    if not isinstance(path, str) or not path or os.path.exists(path):
+        return path if isinstance(path, str) else ""
+    if not isinstance(session, str) or not session.replace("-", "").isalnum():
+        return ""
+    projects = os.path.join(_config(environ), "projects")
+    try:
+        found = [os.path.join(projects, name, f"{session}.jsonl") for name in os.listdir(projects)]
+    except (OSError, ValueError):
+        return ""
+    return next((file for file in found if os.path.isfile(file)), "")
+
+
+def _config(environ: "Mapping[str, str]") -> str:
+    return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
 
 
 def _is_settled(file: str, session: str) -> bool:
@@ -104,8 +130,7 @@ def has_open_tasks(session: object) -> bool:
     """Whether one of Claude Code's task files has an open task."""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return False
-    config = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.environ.get("HOME", "/"), ".claude")
-    folder = os.path.join(config, "tasks", session)
+    folder = os.path.join(_config(os.environ), "tasks", session)
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except (OSError, ValueError):

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import os.path
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from agents.transcript.read import TranscriptError, read_transcript, with_last_message
-from agents.transcript.records import Transcript, Turn
+from agents.transcript.records import Speaker, Transcript, Turn, Utterance
 from orchestrator.gates.session_state.diagnostics import Diagnostics, has_control
 from orchestrator.gates.session_state.records import MOST_BLOCKS
 from orchestrator.gates.session_state.store import SteeringStore
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 
 TAIL_BYTES = 20_000_000  # read of a transcript: a step has to be quick
 RECENT_BYTES = 500_000  # enough to see how it ends, more if they hold nothing of the conversation
+_BY_THE_API = re.compile(
+    r"\b(?:limit (?:was )?reached|(?:hit|reached|exceeded) your \w[\w -]* limit|usage limit|api error|"
+    r"credit balance|overloaded|rate.limit\w*|prompt is too long|invalid api key|please run /login)\b",
+    re.IGNORECASE,
+)
+_SAID = 200  # characters of an error
 _QUESTION_SIGNS = "?\uff1f"
 
 
@@ -107,6 +114,7 @@ class Stop:
 
     `session_id` is the one that people may give their session (CLAUDE_SESSION_ID), else Claude Code's own,
     which is `claude_session`. An empty one matches nothing. `with_steering`: power steering was asked for.
+    `lost_transcript`: the hook names this transcript, and there is none.
     `project` is where Claude Code began. `is_shared`: the hook is in settings that others share.
     """
 
@@ -115,6 +123,7 @@ class Stop:
     project: Path
     session: ReadSession
     transcript_path: Path | None = None
+    lost_transcript: str = ""
     prompt_id: str = ""
     permission_mode: str = ""
     stop_hook_active: bool = False
@@ -137,6 +146,19 @@ class Stop:
     def is_orchestrator(self) -> bool:
         """Whether this session runs workers of its own."""
         return self.session_id.startswith("orch-")
+
+    @cached_property
+    def ended_by(self) -> str:
+        """The error of the API that ended the newest turn, such as a limit, in Claude Code's words, or ""."""
+        last = [item for turn in (self.session.recent or Transcript()).turns[-1:] for item in turn.items][-1:]
+        for said in last:
+            if (
+                isinstance(said, Utterance)
+                and said.speaker is Speaker.INJECTED
+                and _BY_THE_API.search(said.text)
+            ):
+                return " ".join(said.text.split())[:_SAID]
+        return ""
 
     @cached_property
     def waits(self) -> bool:
@@ -199,7 +221,11 @@ def answer(stop: Stop, steps: Callable[[], Steps]) -> dict[str, str]:
     if part is RemainingSteps.NONE:
         store.diagnostics.log("stop_taken", is_shared=stop.is_shared)
         return {}
-    notes: list[str] = []
+    if limit := stop.ended_by:
+        store.diagnostics.log("stop_ended_by_api", reason=limit)
+        return _told([f"the turn was ended by an error of the API, so the session may stop: {limit}"])
+    lost = f"the session's transcript is not there, so its list was not read: {stop.lost_transcript}"
+    notes = [lost] if stop.lost_transcript and not stop.is_system3 else []
     for priority, result in results(stop, steps(), store.diagnostics, part):
         if result.note:
             notes.append(result.note)
@@ -263,7 +289,7 @@ def stop_of(
         value = given.get(name)
         return value if isinstance(value, str) else ""
 
-    named, last_message = text("transcript_path"), text("last_assistant_message")
+    named, last_message = probe.transcript_of(given, environ), text("last_assistant_message")
     transcript = Path(named) if named else None
     return Stop(
         session_id=environ.get("CLAUDE_SESSION_ID") or text("session_id"),
@@ -271,6 +297,7 @@ def stop_of(
         project=Path(probe.project_of(given, environ)),
         session=ReadSession(facts_of, transcript, last_message),
         transcript_path=transcript,
+        lost_transcript="" if named else text("transcript_path"),
         prompt_id=text("prompt_id"),
         permission_mode=text("permission_mode"),
         stop_hook_active=given.get("stop_hook_active") is True,

@@ -1,7 +1,8 @@
 """The criteria of the spec in a review: asked about, judged on sq's own evidence, and judged again later.
 
 The final review gives the verdicts. If a run has one task and its review stands for the final one, that
-review does.
+review does. The review of a task among others gives them on the criteria of this task alone. They stand until
+the final review, and after the end for a run that had no time for one.
 """
 
 import re
@@ -15,6 +16,7 @@ from orchestrator.run.evidence.facts import computed, facts_between
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import BEFORE, CheckedTree, checked
 from state.journal.events import CriterionJudged
+from state.journal.events.tasks import Stage
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
 from state.records.commands import TestState
@@ -29,7 +31,7 @@ from state.records.reviews import (
     ReviewIssue,
 )
 
-_NAMES_SHOWN = 150  # tests in a prompt
+_NAMES_SHOWN = 40  # new tests in a prompt
 _STAYS = re.compile(
     r"\b(?:still|stays?|remains?|keeps?|kept|unchanged|untouched|goes? on|continues?|existing|others?|same|"
     r"preserv\w+|never|nothing|no|not|without|as (?:before|now|it (?:is|was)|they (?:are|were)))\b"
@@ -43,7 +45,9 @@ _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, Criterio
 
 def asked_of(view: RunView, task_id: str) -> tuple[Criterion, ...]:
     """Return the criteria on which the review of a task, or with "" of the whole, has to give a verdict."""
-    return view.plan.criteria if not task_id or is_reviewed_once(view) else ()
+    whole = not task_id or is_reviewed_once(view)
+    own = (task_id,) if len(view.tasks) > 1 else ()  # a lone task has its second review
+    return tuple(one for one in view.plan.criteria if whole or one.task_ids == own)
 
 
 def question(view: RunView, task_id: str, tree: str) -> str:
@@ -58,7 +62,7 @@ def question(view: RunView, task_id: str, tree: str) -> str:
 
 
 def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int]:
-    """Return the names of tests that passed on a tree, new ones first, and how many more there are."""
+    """Return the names of new tests that passed on a tree, and how many more tests there are."""
     verified = view.evidence.verifications.get(tree)
     every = {
         name: None
@@ -67,8 +71,8 @@ def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int]:
         if state is TestState.PASSED
     }
     before = {name for check in view.baseline.checks.values() for name in check.run.count.tests}
-    names = sorted(every, key=lambda name: name in before)
-    return names[:_NAMES_SHOWN], max(0, len(names) - _NAMES_SHOWN)
+    names = [name for name in every if name not in before][:_NAMES_SHOWN]
+    return names, len(every) - len(names)
 
 
 def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tuple[ReviewIssue, ...]:
@@ -161,10 +165,11 @@ async def _computed(run: Run, tree: str, folder: Path) -> dict[str, Evidence]:
 
 async def contradicted(run: Run, task_id: str, tree: str, folder: Path) -> tuple[ReviewIssue, ...]:
     """Return an issue for each constraint that does not hold by what sq computes on a reviewed tree."""
-    facts = await _computed(run, tree, folder) if asked_of(run.view, task_id) else {}
+    asked = asked_of(run.view, task_id)
+    facts = await _computed(run, tree, folder) if asked else {}
     return tuple(
         _issue(run.view, one, task_id, facts[one.id].why)
-        for one in run.view.plan.criteria
+        for one in asked
         if one.id in facts and facts[one.id].holds is False
     )
 
@@ -173,6 +178,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     """Return the verdicts that have changed since the review, on the work as it is brought home.
 
     - On the tree that was reviewed, the evidence is checked against the newest verification.
+    - What the review of a merged task said stays, with its evidence checked on the whole.
     - A tree that the user's commits were merged into was not reviewed. A criterion is met there only if its
       evidence proves it there too, and else it is not checked any more.
 
@@ -185,7 +191,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     found = []
     for one in run.view.plan.criteria:
         before = whole.judged.get(one.id)
-        if before is None or before.event.tree not in {whole.tree, reviewed, whole.merged_tree}:
+        of_task = before is not None and _is_of_a_merged_task(run.view, before.event)
+        if before is None or not (of_task or before.event.tree in {whole.tree, reviewed, whole.merged_tree}):
             continue
         event = before.event
         moved = event.tree != whole.tree
@@ -193,11 +200,17 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         again = replace(event, evidence=await _all_checked(on, event.evidence, one))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
-            if again.verdict is CriterionVerdict.MET and again.proof is None:
+            if again.verdict is CriterionVerdict.MET and again.proof is None and not of_task:
                 again = replace(again, verdict=CriterionVerdict.NOT_CHECKED)
         if again != event:
             found.append(again)
     return found
+
+
+def _is_of_a_merged_task(view: RunView, event: CriterionJudged) -> bool:
+    """Whether a verdict is about the work of a task exactly as it was merged."""
+    task = view.tasks.get(event.task_id)
+    return bool(task and task.stage is Stage.MERGED and task.claim.committed_tree == event.tree)
 
 
 def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:

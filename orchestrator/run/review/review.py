@@ -23,7 +23,7 @@ from orchestrator.run.evidence.facts import facts_between
 from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import passed_before
-from orchestrator.run.review.criteria import question
+from orchestrator.run.review.criteria import asked_of, question
 from orchestrator.run.review.findings import (
     as_findings,
     disputes_of,
@@ -137,6 +137,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         doubts=doubts(proofs),
         unproven=proofs.unproven if proofs else (),
         earlier=earlier,
+        asked=asked_of(run.view, task.task.id),
         on_criteria=question(run.view, task.task.id, task.claim.committed_tree),
         tokens=await tokens_of(folder, *whole),
         diff=shown_once(await diff_text(folder, *whole, limit=DIFF_LIMIT), earlier),

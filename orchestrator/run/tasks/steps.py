@@ -100,7 +100,7 @@ class PromptContext:
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
     sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
     at the base, each with the reason. `criteria` are all of the spec. `not_run` are commands and
-    checks that sq does not run, each with the reason.
+    checks that sq does not run, each with the reason. `minutes` are those of all commands at the base.
     """
 
     others: Sequence[Task] = ()
@@ -116,6 +116,7 @@ class PromptContext:
     broken: Sequence[tuple[str, str]] = ()
     criteria: Sequence[Criterion] = ()
     not_run: Sequence[str] = ()
+    minutes: int = 0
 
 
 ALONE = PromptContext()
@@ -159,6 +160,7 @@ def build_prompt_with_feedback(
         broken=place.broken,
         criteria=place.criteria,
         not_run=place.not_run,
+        minutes=place.minutes,
         verification=verification,
         failing=failing,
         users=users,
@@ -349,5 +351,6 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             broken=broken_before(run.view),
             criteria=run.view.plan.criteria,
             not_run=not_run(run.view),
+            minutes=int(sum(check.run.seconds for check in run.view.baseline.checks.values()) // 60),
         ),
     )

@@ -1,9 +1,10 @@
 """What happens before the work, in words: the questions about the spec, the forecast, the approval."""
 
+from math import inf
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import PLANNER, SQ, Quote, Tone, Words, below
-from orchestrator.views.words import DECIDERS, forecast_lines, listed_options
+from orchestrator.views.words import DECIDERS, duration, forecast_lines, listed_options
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.spec_check import SpecFinding, in_a_line
@@ -32,7 +33,8 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
             text = f"{len(event.tasks)} task(s) by {event.file}: no Planner is asked"
             return [Words(kind="plan", subject="plan", text=text)]
         case e.ForecastMade():
-            return [Words(kind="forecast", text=line) for line in forecast_lines(event.forecast)]
+            lines = [*forecast_lines(event.forecast), *_too_short(view, event)]
+            return [Words(kind="forecast", text=line) for line in lines]
         case e.ApprovalAwaited():
             until = f"{event.until.astimezone():%Y-%m-%d %H:%M}"
             text = f"until {until} the plan waits for you: sq plan {run_id}, then sq approve {run_id}"
@@ -41,6 +43,17 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
             return [Words(kind="approval", text=f"the plan was approved by {event.by}", tone=Tone.GOOD)]
         case _:
             assert_never(event)
+
+
+def _too_short(view: RunView, event: e.ForecastMade) -> list[str]:
+    """Return that half of such runs take longer than there is time, if so."""
+    until, now = view.process.deadline, view.clock.last_at
+    left_s = (until - now).total_seconds() if until and now else inf
+    if left_s >= event.forecast.seconds_p50:
+        return []
+    return [
+        f"the deadline leaves {duration(left_s)}, half of such runs take longer: what is done then is kept"
+    ]
 
 
 def _answers(event: e.AnswersFound) -> list[Words]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
-from orchestrator.views.words import said, short
+from orchestrator.views.words import duration, said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, CommandRun
@@ -37,7 +37,7 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noq
             text = f"sq runs {_codes(event.commands)}"
             return [Words(kind="verification", subject=event.task_id or _MERGED, text=text, is_told=False)]
         case e.VerificationFinished():
-            return _verified(event)
+            return _verified(view, event)
         case e.ProofsTaken():
             return _proofs(event)
         case e.TurnAwaited():
@@ -47,18 +47,26 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noq
             text = f"`{event.command}` {'waits no longer' if event.given_up else 'begins'}"
             return [Words(kind="turn", subject=event.task_id or _SQS_OWN, text=text, is_told=False)]
         case e.CommandStarted():
-            which = f" {event.nth} of {event.of}" if event.of > 1 else ""
-            took = view.evidence.took.get(event.command, 0.0)
-            text = f"sq runs{which} for the {event.purpose}, as before in {took:.0f} s: `{event.command}`"
-            return [
-                Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=took >= _LONG_S)
-            ]
+            return [_begun(view, event)]
         case e.CommandEnded():
             end = "was cut off after" if event.cut_off else "took"
             text = f"command {event.number} {end} {event.seconds:.1f} s"
             return [Words(kind="command", subject=event.task_id or _MERGED, text=text, is_told=event.cut_off)]
         case _:
             assert_never(event)
+
+
+def _begun(view: RunView, event: e.CommandStarted) -> Words:
+    """Return that a command begins. One that took long before, and now runs as a whole, is told."""
+    took = 0.0 if event.part else view.evidence.took.get(event.command, 0.0)
+    which = f" {event.nth} of {event.of}" if event.of > 1 else ""
+    asked = f" ({event.about})" if event.about else ""
+    before = f", which took {duration(took)} before" if took else ""
+    text = (
+        f"sq runs{which} for the {event.purpose}{asked}: {'a part of ' * event.part}`{event.command}`{before}"
+    )
+    of_the_run = {"baseline": "baseline", "set-up": _SQS_OWN}.get(event.purpose, _MERGED)
+    return Words(kind="command", subject=event.task_id or of_the_run, text=text, is_told=took >= _LONG_S)
 
 
 def _at_base(check: BaselineCheck, kept: Collection[str]) -> str:
@@ -68,9 +76,11 @@ def _at_base(check: BaselineCheck, kept: Collection[str]) -> str:
 
 
 def _step(view: RunView, step: str) -> str:
-    """Return a step of a set-up, one that ran before by the file that asks for it."""
+    """Return a step of a set-up. One that ran or was named before is known by the file that asks for it."""
     command, _, why = step.rpartition(" (")
-    return f"that of {why.removesuffix(')')}" if command in view.evidence.took else step
+    notes = view.started.notes if view.started else ()
+    is_known = command in view.evidence.took or any(command in note for note in notes)
+    return f"that of {why.removesuffix(')')}" if command and is_known else step
 
 
 def _codes(commands: Iterable[str]) -> str:
@@ -109,7 +119,7 @@ def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words
     )
 
 
-def _verified(event: e.VerificationFinished) -> list[Words]:
+def _verified(view: RunView, event: e.VerificationFinished) -> list[Words]:
     subject, of = event.task_id or _MERGED, event.tree[:10]
     if not event.runs:
         return [Words(kind="verification", subject=subject, text="nothing to verify with", tone=Tone.WARN)]
@@ -118,7 +128,7 @@ def _verified(event: e.VerificationFinished) -> list[Words]:
             Words(
                 kind="verification",
                 subject=subject,
-                text=f"sq ran `{done.command}`: {_result(done)}",
+                text=f"sq ran `{done.command}`: {_result(done, view.baseline.checks.get(done.command))}",
                 tone=Tone.GOOD if done.passed else Tone.BAD,
                 quotes=_output(done),
                 of=of,
@@ -134,10 +144,13 @@ def _verified(event: e.VerificationFinished) -> list[Words]:
     ]
 
 
-def _result(done: CommandRun) -> str:
+def _result(done: CommandRun, check: BaselineCheck | None) -> str:
     counted = count_words(done.count)
     if done.complaints is not None:
         counted = f"{len(done.complaints)} complaint{'' if len(done.complaints) == 1 else 's'}"
+        before = check.run.complaints if check else None
+        if before and done.complaints:  # it failed at the base too: only new ones count
+            return f"{counted}, {len(before)} before any change ({done.seconds:.1f} s)"
     again = " when it was tried once more alone" if done.use.before and not done.timed_out else ""
     return f"{said(done)}{again}, {counted} ({done.seconds:.1f} s)"
 

@@ -114,7 +114,11 @@ def _standing(view: RunView, criterion: Criterion, judged: JudgedView | None) ->
 def _unjudged(tasks: Iterable[TaskView], judged: JudgedView | None) -> str:
     if judged:
         return f"the verdict is about commit {judged.event.commit[:12]}, and the work has changed since"
-    unmerged = [f"{one.task.id} is {one.stage}" for one in tasks if one.stage is not Stage.MERGED]
+    unmerged = [
+        f"{one.task.id} {'was not finished' if one.stage is Stage.BUILDING else f'is {one.stage}'}"
+        for one in tasks
+        if one.stage is not Stage.MERGED
+    ]
     return ", ".join(unmerged) or "no review gave a verdict on it"
 
 

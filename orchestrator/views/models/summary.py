@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.running import commands_words, is_claimed
+from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import Spending
 from orchestrator.views.words import Reason, clock, time_of_day
 from state.journal.events.tasks import ENDED_STAGES, UNMERGED_ENDS, Stage, TaskView
@@ -210,7 +210,7 @@ def waits_for_person(view: RunView) -> str:
 
 def stage_word(view: RunView, task_id: str) -> str:
     """Return the stage of a task, or that it waits for a person, or that its claim is checked."""
-    word = "claimed" if is_claimed(view, task_id) else str(view.tasks[task_id].stage)
+    word = "claimed" if view.is_claimed(task_id) else str(view.tasks[task_id].stage)
     return "waits for you" if task_id in _waiting_tasks(view) else word
 
 

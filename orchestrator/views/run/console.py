@@ -13,7 +13,7 @@ import msgspec
 
 from agents.concurrency import task_group
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.running import commands_words
+from orchestrator.views.models.running import waited_for
 from orchestrator.views.models.spend import money, spending, spending_of
 from orchestrator.views.models.summary import Group, TaskRow, activity, held_up, waits_for_person
 from orchestrator.views.models.tasks import parked_questions, task_rows
@@ -378,8 +378,7 @@ def _waits(view: RunView, now: datetime) -> Iterator[str]:
     for call in view.calls.values():
         if call.end is None and call.since:
             yield _call(view, call, now)
-    for task_id in dict.fromkeys(one.task_id for one in view.evidence.commands.values()):
-        yield f"{subject_of(task_id)}: {commands_words(view, task_id)}"
+    yield from waited_for(view)
 
 
 def _call(view: RunView, call: CallView, now: datetime) -> str:

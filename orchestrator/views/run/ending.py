@@ -36,7 +36,7 @@ def where_lines(view: RunView) -> list[str]:
     if view.checkout.pull_request:
         where.append(f"pull request: {view.checkout.pull_request.url}")
     unfinished = [
-        f"unfinished work of {id_} is in {task.place.worktree}"
+        f"unfinished work of {id_}{_how_far(view, task)} is in {task.place.worktree}"
         for id_, task in view.tasks.items()
         if task.place.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
@@ -107,6 +107,16 @@ def lacking_lines(view: RunView) -> Iterator[str]:
         if check.run.walled:
             yield f"in the sandbox `{command}` fails on the base and seems to lack {check.run.walled}"
     yield from (f"set-up: {line}" for line in view.evidence.not_again)
+
+
+def _how_far(view: RunView, task: TaskView) -> str:
+    """Return how far the work of a task got that has not ended, with the reason of its last refusal."""
+    if task.stage is not Stage.BUILDING:
+        return ""
+    refused = [one.for_people.strip().partition("\n")[0] for one in task.open.refusals[-1:]]
+    claimed = ["claimed to be complete, not verified"] if view.is_claimed(task.task.id) else []
+    told = claimed or [f"its last claim was refused: {one}" for one in refused]
+    return f" ({visible(told[0])})" if told else ""
 
 
 def _has_work(view: RunView, task: TaskView) -> bool:

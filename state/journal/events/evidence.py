@@ -136,7 +136,8 @@ class CommandStarted:
 
     `number` counts those of this process of sq. `purpose` is baseline, set-up, verification or proofs, and
     `about` what is asked with it. It is command `nth` of `of`, 0 if their number is not known before. There
-    are some ten of these events for a claim, and none in an exchange with an agent.
+    are some ten of these events for a claim, and none in an exchange with an agent. `part`: only some of its
+    files of tests are run.
     """
 
     number: int
@@ -144,6 +145,7 @@ class CommandStarted:
     purpose: str
     task_id: str = ""
     about: str = ""
+    part: bool = False
     nth: int = 0
     of: int = 0
 

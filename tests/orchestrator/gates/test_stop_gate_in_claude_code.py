@@ -234,7 +234,7 @@ STUBBORN = {
     "leaves its tracker unsynced": (
         each(lambda n: does("Bash", f"Synced {n}.", command=f"echo {n} >> .beads/issues.jsonl")),
         {"git": True},
-        "bd sync",
+        "Commit `.beads`",
     ),
     "leaves a failed step as it is": (
         [*does("Bash", "That is done.", command="echo no rule; exit 2"), *talks("It is fine.", "Done.")],

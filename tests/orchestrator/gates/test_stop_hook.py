@@ -416,6 +416,39 @@ def test_where_nothing_can_be_counted_a_session_is_held_once_and_then_let_go_wit
     assert "callers" in said["systemMessage"]
 
 
+def test_a_transcript_under_another_folder_is_found_by_its_id_and_a_missing_one_is_told(project, lines):
+    told = stop(project, open_todo(lines))
+    elsewhere = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / "-main" / f"{CLAUDE}.jsonl"
+    elsewhere.parent.mkdir(parents=True)
+    Path(str(told["transcript_path"])).rename(elsewhere)
+    assert run_hook(told)["decision"] == "block"
+    elsewhere.unlink()
+    said = run_hook(told)
+    assert "decision" not in said
+    assert f"is not there, so its list was not read: {told['transcript_path']}" in said["systemMessage"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "You've hit your session limit · resets 3pm",
+        "Claude AI usage limit reached|1749924000",
+        "API Error: 529 overloaded",
+    ],
+)
+def test_a_turn_that_an_error_of_the_api_ended_is_let_go_with_it(project, lines, error):
+    told = stop(project, open_todo(lines))
+    with Path(str(told["transcript_path"])).open("a") as file:
+        message = {"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": error}]}
+        file.write(
+            json.dumps({"type": "assistant", "uuid": "last", "isApiErrorMessage": True, "message": message})
+            + "\n"
+        )
+    said = run_hook(told)
+    assert "decision" not in said
+    assert said["systemMessage"].endswith(f"so the session may stop: {error}")
+
+
 def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_session(project, lines):
     told = stop(project, open_todo(lines))
     with ThreadPoolExecutor(16) as threads:

@@ -132,6 +132,57 @@ def test_a_session_that_asks_its_user_or_plans_is_not_held(session):
     assert todos.check(stop(session)).blocks
 
 
+# --- the user's word ---------------------------------------------------------------------------------------
+
+PHASES = {"loader": "completed", "callers": "pending", "cleanup": "pending"}
+
+
+@pytest.mark.parametrize(
+    "word", ["Stop here for today.", "Warte, bis ich es gesehen habe.", "Arrête-toi là.", "先停一下"]
+)
+def test_a_pause_that_the_user_wants_goes_over_the_list(session, word):
+    session.todos(**PHASES).says("One is done.").user(word).says("Understood.")
+    assert not todos.check(stop(session)).blocks
+
+
+def test_a_pause_after_an_item_counts_once_an_item_is_done(session):
+    session.user("Do the loader, then stop and wait for me.")
+    session.todos(**dict.fromkeys(PHASES, "pending")).says("I begin.")
+    assert todos.check(stop(session)).blocks
+    session.todos(**PHASES).says("The loader is done.")
+    assert not todos.check(stop(session)).blocks
+
+
+def test_a_question_after_the_list_that_is_answered_in_text_goes_over_it(session):
+    session.todos(**PHASES).user("[Request interrupted by user]").user("What does tomllib do with dates?")
+    session.calls("Read", {"file_path": "/p/a.py"}).says("It returns datetime objects.")
+    assert not todos.check(stop(session)).blocks
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Go on.",
+        "Don't stop before all is done.",
+        "Weiter, bitte.",
+        "继续",
+        "Do the callers.",
+        "Yes",
+        "Never pause in between.",
+    ],
+)
+def test_who_is_to_go_on_is_held(session, word):
+    session.todos(**PHASES).says("One is done.").user(word).says("All right.")
+    assert todos.check(stop(session)).blocks
+
+
+def test_an_answer_beside_a_change_or_an_announcement_does_not_go_over_the_list(session):
+    session.todos(**PHASES).user("Is the loader typed?").says("Yes. Next I'll move the callers.")
+    assert todos.check(stop(session)).blocks
+    session.user("Which names has it?").calls("Write", {"file_path": "/p/a.py", "content": "x"}).says("Two.")
+    assert todos.check(stop(session)).blocks
+
+
 # --- beads ------------------------------------------------------------------------------------------------
 
 
@@ -145,14 +196,46 @@ def tracker(repository, shell):
     return folder
 
 
-def test_changes_of_the_tracker_that_git_has_not_seen_hold_the_session(session, tracker, repository):
-    here = stop(session, repository)
-    assert beads.applies(here)
-    assert not beads.check(here).blocks
+@pytest.mark.parametrize(
+    "command", ["bd close p-1", "cd /p && bd create 'A bug' -p 1", "echo {} >> .beads/issues.jsonl"]
+)
+def test_changes_of_a_session_in_the_tracker_hold_it_until_git_has_seen_them(
+    session, tracker, repository, command
+):
+    session.calls("Bash", {"command": command}, stdout="")
+    assert beads.applies(stop(session, repository))
+    assert not beads.check(stop(session, repository)).blocks
     (tracker / "issues.jsonl").write_text("{}\n")
-    result = beads.check(here)
+    result = beads.check(stop(session, repository))
     assert result.blocks
-    assert "bd sync" in result.reason
+    assert "Commit `.beads`." in result.reason
+
+
+@pytest.mark.parametrize("command", ["bd ready", "bd show p-1 --json", "pytest -q"])
+def test_changes_that_a_session_did_not_make_in_the_tracker_do_not_hold_it(
+    session, tracker, repository, command
+):
+    (tracker / "issues.jsonl").write_text("{}\n")
+    session.calls("Bash", {"command": command}, stdout="")
+    assert not beads.check(stop(session, repository)).blocks
+
+
+@pytest.mark.parametrize(
+    ("has", "says", "not_said"),
+    [("dolt/", "bd dolt push", "bd sync"), ("beads.db", "bd sync", "bd dolt"), ("", "", "bd ")],
+)
+def test_the_commands_named_are_those_of_the_trackers_version(
+    session, tracker, repository, has, says, not_said
+):
+    if has.endswith("/"):
+        (tracker / has).mkdir()
+    elif has:
+        (tracker / has).write_text("")
+    session.calls("Edit", {"file_path": str(tracker / "issues.jsonl"), "old_string": "a", "new_string": "b"})
+    (tracker / "issues.jsonl").write_text("{}\n")
+    reason = beads.check(stop(session, repository)).reason
+    assert says in reason
+    assert not_said not in reason
 
 
 def test_other_changes_and_a_tracker_outside_git_hold_nobody(session, tracker, repository, tmp_path):

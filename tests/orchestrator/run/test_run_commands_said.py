@@ -22,8 +22,10 @@ from orchestrator.views.run.console import stopping_line
 from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.journal.events import Event, Stored
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun
-from state.records.plan import Task
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint
+from state.records.plan import Forecast, Task
+from state.settings.presets import efforts
+from state.settings.records import Confinement, Limits, Settings
 from state.settings.sources import user_file
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -151,8 +153,12 @@ def test_a_row_of_a_task_has_its_command_and_one_that_waits_for_its_turn_has_the
         now_of(story, active=True) == f"verification 1 of 2 since {at}, 2 min 15 s at the base: `make test`"
     )
     assert stage_word(story.view, "a") == "claimed"
-    waiting = story_of(*BUILDING, VERIFYING, started(task_id="", purpose="baseline", nth=0, of=0))
-    assert "none runs now, while baseline since" in commands_words(waiting.view, "a")
+    waits = e.TurnAwaited(turn=1, task_id="a", command="make test", behind=("make lint",))
+    other = started(task_id="", purpose="baseline", nth=0, of=0)
+    waiting = commands_words(story_of(*BUILDING, VERIFYING, other, waits).view, "a")
+    assert re.fullmatch(
+        "waits for its turn since .*: `make test`, behind baseline since .*: `make test`", waiting
+    )
 
 
 def test_a_command_of_a_proof_says_what_is_asked_and_one_that_ran_before_how_long_it_took() -> None:
@@ -173,7 +179,15 @@ def test_a_command_of_a_proof_says_what_is_asked_and_one_that_ran_before_how_lon
         ([VERIFYING, started()], "claimed, verification cut off"),  # killed
         ([VERIFYING, started(), cut()], "claimed, verification cut off"),
         ([VERIFYING], "claimed, verification cut off"),  # between two commands
-        ([started(purpose="proofs"), cut()], "claimed, proofs cut off"),
+        (
+            [
+                VERIFYING,
+                e.VerificationFinished(task_id="a", tree="t", runs=()),
+                started(purpose="proofs"),
+                cut(),
+            ],
+            "claimed, proofs cut off",
+        ),
         ([started(purpose="set-up"), cut()], "set-up cut off"),
         ([started(), e.CommandEnded(number=1, task_id="a", seconds=1.0)], ""),
     ],
@@ -187,6 +201,71 @@ def test_after_an_end_a_task_is_what_it_was_and_says_what_was_cut_off(
     assert (stage_word(story.view, "a") == "claimed") is words.startswith("claimed")
     again = story_of(*BUILDING, *events, e.RunResumed())
     assert commands_words(again.view, "a") == ""
+
+
+SUITE = "pytest -n auto"
+
+
+def told_of(*events: Event) -> list[str]:
+    """The lines of a terminal about some events."""
+    story, told = RunStory(), []
+    for number, event in enumerate(events, start=1):
+        story.add(stored := Stored(number, BEGIN, event))
+        told += [one.words for one in describe(story.view, stored) if one.words.is_told]
+    return [f"{one.subject}: {one.text}" for one in told]
+
+
+def test_a_part_of_a_suite_is_not_told_as_the_suite_and_the_whole_one_says_what_it_is_run_for() -> None:
+    ran = (started(1, command=SUITE), e.CommandEnded(number=1, task_id="a", seconds=178.0))
+    part = started(2, command=SUITE, part=True, purpose="proofs", about="the new tests", nth=0, of=0)
+    whole = started(3, command=SUITE, purpose="proofs", about="a failing test", nth=0, of=0)
+    canary = started(4, command=SUITE, task_id="", purpose="baseline", nth=0, of=0)
+    assert told_of(*BUILDING, *ran, part, whole, canary)[-2:] == [
+        f"a: sq runs for the proofs (a failing test): `{SUITE}`, which took 2 min 58 s before",
+        f"baseline: sq runs for the baseline: `{SUITE}`, which took 2 min 58 s before",
+    ]
+    running = story_of(*BUILDING, *ran, part)
+    assert commands_words(running.view, "a").endswith(f": a part of `{SUITE}`")
+
+
+def test_old_complaints_are_told_beside_those_before_any_change() -> None:
+    old = tuple(Complaint(file="a.py", line=number) for number in range(3))
+    run = CommandRun(command="ruff check", exit_code=1, seconds=0.1, output_tail="", complaints=old)
+    check = BaselineCheck(run=run, source="--verify", standing=BaselineStanding.FAILS)
+    verified = e.VerificationFinished(task_id="a", tree="t", runs=(run,))
+    told = told_of(e.BaselineTaken(tree="t", environment="", checks=(check,)), verified)
+    assert told[-1] == "a: sq ran `ruff check`: 3 complaints, 3 before any change (0.1 s)"
+
+
+def test_a_task_whose_claim_is_checked_is_claimed_between_two_commands_too() -> None:
+    story = story_of(*BUILDING, VERIFYING, e.VerificationFinished(task_id="a", tree="t", runs=()))
+    assert stage_word(story.view, "a") == "claimed"
+
+
+def test_a_deadline_that_half_of_such_runs_miss_is_told_with_the_forecast() -> None:
+    until = (BEGIN + timedelta(minutes=10)).isoformat()
+    settings = Settings(effort=efforts()["medium"], models={}, limits=Limits(deadline=until))
+    begun = e.RunStarted(
+        run_id="r1",
+        spec_name="spec.md",
+        spec_text="Build it.",
+        repository="/project",
+        worktrees="/worktrees/r1",
+        base_commit="a" * 40,
+        base_branch="main",
+        effort="medium",
+        verify=(),
+        rehearsal=None,
+        credentials="api key",
+        confined=Confinement(containment="namespaces"),
+        sq_version="0",
+        settings=settings,
+    )
+    forecast = Forecast(usd_p50=1, usd_p90=2, seconds_p50=3000, seconds_p90=9000, basis="of ten runs")
+    told = told_of(begun, e.ForecastMade(forecast=forecast))
+    assert told[-1].endswith(
+        "the deadline leaves 10 min 0 s, half of such runs take longer: what is done then is kept"
+    )
 
 
 def test_before_the_tasks_the_run_says_which_command_it_runs_and_a_signal_is_answered_with_it() -> None:

@@ -190,8 +190,10 @@ def test_with_several_tasks_the_final_review_judges_and_what_it_calls_not_met_go
             "worker/one/1": [writes("one.txt", "1\n"), completes()],
             "worker/two/1": [writes("two.txt", "\n"), completes()],
             "worker/two/2": [writes("two.txt", "2\n2\n"), completes()],
-            "reviewer/one/1": [passes(prompt_lacks=["The criteria of the spec"])],
-            "reviewer/two/1": [passes()],
+            "reviewer/one/1": [
+                passes(prompt_contains=["The criteria of the spec"], prompt_lacks=["- c-2 ("])
+            ],
+            "reviewer/two/1": [passes(prompt_contains=["- c-2 ("], prompt_lacks=["- c-1 ("])],
             "reviewer/two/2": [rules("fixed", issue)],
             "reviewer/final/1": [judges(met("c-1"), unmet)],
             "reviewer/final/2": [judges(met("c-1"), met("c-2", ("command", "test -s two.txt")))],

@@ -29,11 +29,13 @@ from language.scripted import (
     plans,
     reviewer,
     says,
+    signals,
     worker,
     writes,
 )
 
 from orchestrator.run.landing import Left, going_on, hand_over_s, landing_s, steps_left
+from orchestrator.views.models.criteria import CriterionState, criteria_of
 from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal import events as e
@@ -78,7 +80,10 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     rehearse: Rehearse, resume: Resume, repository: Path, shell: Shell
 ) -> None:
     at = in_seconds(25)
-    done = rehearse(long_and_short(), verify=("true",), settings={"deadline": at}, ends=Outcome.LIMIT)
+    said = [{"id": "c-1", "verdict": "met", "reason": "It is there."}]
+    report = signals("report_review", passed=True, issues=[], suggestions=[], criteria=said)
+    callers = long_and_short() | reviewer("short", 1, report)
+    done = rehearse(callers, verify=("true",), settings={"deadline": at}, ends=Outcome.LIMIT)
     ended = datetime.now(UTC)
     assert (
         f"the deadline {datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}" in done.view.ended.cause
@@ -93,6 +98,10 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert done.of(e.LandingStarted)
     assert done.view.tasks["short"].stage is Stage.MERGED
     assert done.view.tasks["long"].stage is Stage.BUILDING
+    judged, left = criteria_of(done.view)
+    assert (judged.standing, judged.words) == (CriterionState.CLAIMED, "It is there.")
+    assert (left.standing, left.note) == (CriterionState.NOT_CHECKED, "long was not finished")
+    assert [one for one in done.of(e.ProofsTaken) if not one.task_id] == []
     [kept] = [stored for stored in done.stored if isinstance(stored.event, e.WorkKept)]
     assert kept.at < datetime.fromisoformat(at)
     assert shell(repository, "git", "ls-tree", "--name-only", kept.event.branch).split() == ["short.txt"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agents.transcript.records import Speaker
 from orchestrator.gates.stop_gate import probe
+from orchestrator.gates.stop_gate.steps.users_word import takes_the_list
 from orchestrator.gates.stop_gate.stop import ALLOWED, StepResult, Stop
 from state.atomic_files import read_small
 
@@ -31,10 +32,11 @@ def applies(stop: Stop) -> bool:
 
 
 def check(stop: Stop) -> StepResult:
-    """Hold the session while items are open, unless it waits for its user."""
-    left = [todo.text for todo in _now(stop) if todo.is_open]
+    """Hold a session while items are open, unless it waits for its user or its user wants something else."""
+    items = [todo for todo in _now(stop) if todo.is_open]
+    left = [todo.text for todo in items]
     left += [f"{text} (taken off the list, not done)" for text in _taken_off(stop)]
-    if not left or stop.waits:
+    if not left or stop.waits or takes_the_list(stop.session.facts, stop.session.transcript, items):
         return ALLOWED
     shown = "\n".join(f"- {text}" for text in left[:_SHOWN])
     more = f"\n- and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
