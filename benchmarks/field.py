@@ -40,7 +40,7 @@ from benchmarks.rehearsed import SQ, Callers, Reply, agreeing, calls, reports, t
 
 _CASES = Path(__file__).parent / "field_cases"
 _RED = re.compile(r"^baseline: `.*(: fails|could not run|too long)", re.MULTILINE)
-_LIMIT_S = 420
+_LIMIT_S = 240
 _CLAIMS = 3
 _QUICK_RUNS = 5  # runs of a sample, beside its plans, doctors and gates
 _SESSION = "3f0c2a52-1b7e-4d5c-9a55-0a8f6f1f2b10"

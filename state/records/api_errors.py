@@ -5,8 +5,6 @@ The codes and what they mean are those of the API's reference, as the `anthropic
 counts as its status alone.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -19,60 +17,45 @@ class Answer(StrEnum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodedError:
-    """An error with a code. `words` say to people what it is, and what lets the run go on."""
-
-    answer: Answer
-    words: str
-
-
-def _end(words: str) -> CodedError:
-    return CodedError(answer=Answer.END, words=words)
-
-
-def _again(words: str) -> CodedError:
-    return CodedError(answer=Answer.AGAIN, words=words)
-
-
-API_ERRORS: Mapping[str, CodedError] = {
-    "enforced_spend_limit_reached": CodedError(  # comes without retry-after
-        answer=Answer.MONTH,
-        words="the organization has reached the monthly spend cap of its tier, until the first of next month "
-        "(UTC). A higher tier lifts it",
+# Each code with the answer, and the words for people: what it is, and what lets the run go on.
+API_ERRORS = {
+    "enforced_spend_limit_reached": (
+        Answer.MONTH,
+        "the organization's monthly spend cap of its tier is reached (UTC)",
     ),
-    "contract_spend_limit_reached": _end(
-        "the organization has reached the spend limit of its contract. Raise it"
+    "contract_spend_limit_reached": (Answer.END, "raise the spend limit of the organization's contract"),
+    "linked_organization_spend_limit_reached": (
+        Answer.END,
+        "the linked organization's spend limit is reached",
     ),
-    "linked_organization_spend_limit_reached": _end(
-        "the linked organization has reached its spend limit or has no credit. Raise or add it there"
+    "linked_organization_billing_unavailable": (Answer.END, "the linked organization cannot be billed"),
+    "organization_on_hold": (Answer.END, "Anthropic has disabled the organization: its owner can appeal"),
+    "organization_type_not_supported": (Answer.END, "the API is not open to this type of organization"),
+    "claude_code_version_too_old": (Answer.END, "update Claude Code"),
+    "claude_code_key_creator_not_member": (
+        Answer.END,
+        "make another key: this one's maker is no member any more",
     ),
-    "linked_organization_billing_unavailable": _end(
-        "the linked organization cannot be billed. Mend that there"
+    "cmek_key_disabled": (Answer.END, "enable the workspace's encryption key"),
+    "cmek_key_network_blocked": (Answer.END, "let the API reach the workspace's encryption key"),
+    "sandbox_egress_restricted": (
+        Answer.END,
+        "run sq outside this sandbox, to which the API does not answer",
     ),
-    "organization_on_hold": _end("Anthropic has disabled the organization. Its owner can appeal"),
-    "organization_type_not_supported": _end("the API is not open to this type of organization"),
-    "claude_code_version_too_old": _end(
-        "the model or the organization asks for a newer Claude Code. Update Claude Code"
-    ),
-    "claude_code_key_creator_not_member": _end(
-        "the user who made this key of the Claude Code workspace is no member any more. Make another key"
-    ),
-    "cmek_key_disabled": _end("the workspace's encryption key is disabled. Enable it"),
-    "cmek_key_network_blocked": _end(
-        "the key management service blocks the workspace's encryption key. Let it through"
-    ),
-    "sandbox_egress_restricted": _end("the API does not answer inside this sandbox. Run sq outside it"),
-    "cmek_key_unreachable": _again("the workspace's encryption key cannot be reached"),
-    "cmek_context_unavailable": _again("the workspace's encryption settings cannot be read"),
-    "ramp_limit_exceeded": _again("the usage grows faster than the organization's ramp limit"),
+    "cmek_key_unreachable": (Answer.AGAIN, "the workspace's encryption key cannot be reached"),
+    "cmek_context_unavailable": (Answer.AGAIN, "the workspace's encryption settings cannot be read"),
+    "ramp_limit_exceeded": (Answer.AGAIN, "the usage grows faster than the organization's ramp limit"),
 }
+
+
+def answer_to(code: str) -> Answer | None:
+    """Return what sq does about an error of this code, or None if its status decides."""
+    return API_ERRORS[code][0] if code in API_ERRORS else None
 
 
 def named_wait(code: str, now: datetime) -> float | None:
     """Return the seconds from `now` (UTC) that an error of this code lasts, or None if it names no time."""
-    error = API_ERRORS.get(code)
-    if error is None or error.answer is not Answer.MONTH:
+    if answer_to(code) is not Answer.MONTH:
         return None
     year, month = divmod(now.month, 12)
     first = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -80,6 +63,5 @@ def named_wait(code: str, now: datetime) -> float | None:
 
 
 def told(code: str, detail: str) -> str:
-    """Return an error in words for people, with its code if sq knows it."""
-    error = API_ERRORS.get(code)
-    return f"{error.words} ({code}), then `sq resume`: {detail}" if error else detail
+    """Return an error that sq knows in words for people, with its code and what to do."""
+    return f"{API_ERRORS[code][1]} ({code}), then `sq resume`: {detail}"

@@ -18,7 +18,7 @@ from agents.access import Credentials
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
 from state.journal.view import RunView
-from state.records.api_errors import API_ERRORS, Answer, named_wait, told
+from state.records.api_errors import Answer, answer_to, named_wait, told
 from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 
@@ -45,8 +45,8 @@ def may_pass(tried: CallResult, view: RunView) -> bool:
     match tried.end:
         case CallEnd.API_ERROR if _is_expired(tried, view):
             return True
-        case CallEnd.API_ERROR if coded := API_ERRORS.get(tried.api_code):
-            return coded.answer is not Answer.END
+        case CallEnd.API_ERROR if answer := answer_to(tried.api_code):
+            return answer is not Answer.END
         case CallEnd.API_ERROR:
             return tried.api_status is None or may_pass_later(tried.api_status)
         case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
@@ -120,8 +120,8 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
     Raises:
         ServiceError: the credentials are refused, or the API cannot be reached for good.
     """
-    coded = API_ERRORS.get(tried.api_code)
-    if coded and coded.answer is Answer.END:
+    answer = answer_to(tried.api_code)
+    if answer is Answer.END:
         raise ServiceError(told(tried.api_code, tried.detail))
     if tried.api_status in _REFUSED:
         raise ServiceError(
@@ -135,7 +135,7 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
         if at > deadline:
             resets = f"the API answers again at {at.astimezone():%Y-%m-%d %H:%M}"
             raise ResetTooLateError(f"{resets}, after the run's deadline: {tried.detail}")
-    if coded:
+    if answer:
         raise ServiceError(told(tried.api_code, tried.detail))
     raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
 

@@ -140,10 +140,10 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
 @pytest.mark.parametrize(
     ("status", "code", "words"),
     [
-        (429, "enforced_spend_limit_reached", "monthly spend cap of its tier"),
-        (429, "contract_spend_limit_reached", "spend limit of its contract"),
+        (429, "enforced_spend_limit_reached", "monthly spend cap"),
+        (429, "contract_spend_limit_reached", "spend limit of the organization's contract"),
         (400, "organization_on_hold", "disabled the organization"),
-        (400, "claude_code_version_too_old", "Update Claude Code"),
+        (400, "claude_code_version_too_old", "update Claude Code"),
     ],
 )
 def test_an_error_that_its_code_makes_final_ends_the_run_at_once_with_what_helps(
