@@ -7,7 +7,8 @@ session inherit TRACEPARENT, so that spans of the project's own tests nest too.
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,6 +46,7 @@ _ON = {
     "CLAUDE_CODE_OTEL_SHUTDOWN_TIMEOUT_MS": "1000",
 }
 _PARENT, _RESOURCE = "TRACEPARENT", "OTEL_RESOURCE_ATTRIBUTES"
+_ERROR_CODE = re.compile(r'"isApiErrorMessage": ?true[^\n]*?"apiErrorCode": ?"([a-z][a-z0-9_]{0,63})"')
 NAMES = frozenset({*_ON, TRACES_ENDPOINT, TRACES_HEADERS, _PARENT, _RESOURCE})
 
 
@@ -287,16 +289,28 @@ class Platform:
     def has_heard(self, prompt: str, session_id: str, environ: Mapping[str, str]) -> bool:
         """Whether a conversation holds a prompt word for word, in the part that its model still reads."""
         written = json.dumps(prompt, ensure_ascii=False)[1:-1]
+        for text in self._read_transcripts(session_id, environ):
+            _, found, later = text.rpartition(written)
+            if found and _COMPACTED not in later:
+                return True
+        return False
+
+    def error_code(self, session_id: str, environ: Mapping[str, str]) -> str:
+        """Return the code of the newest error of the API that the CLI noted in a conversation, or "".
+
+        The SDK passes on its status alone.
+        """
+        found = [_ERROR_CODE.findall(text) for text in self._read_transcripts(session_id, environ)]
+        return next((codes[-1] for codes in found if codes), "")
+
+    def _read_transcripts(self, session_id: str, environ: Mapping[str, str]) -> Iterator[str]:
         for path in self._transcripts(session_id, environ):
             try:
                 text = read_inside(path.parents[1], f"{path.parent.name}/{path.name}", largest=_LARGEST)
             except OSError as error:
                 log.warning("transcript.not_read", file=str(path), error=str(error))
                 continue
-            _, found, later = text.decode(errors="replace").rpartition(written)
-            if found and _COMPACTED not in later:
-                return True
-        return False
+            yield text.decode(errors="replace")
 
     def _transcripts(self, session_id: str, environ: Mapping[str, str]) -> list[Path]:
         folder = self._config_dir(session_id)

@@ -66,6 +66,7 @@ class ApiAsker:
                 end=CallEnd.API_ERROR,
                 detail=error_words(error.body) or error.message,
                 api_status=error.status_code,
+                api_code=error.error_code or "",
                 retry_after_s=seconds_of(error.response.headers.get("retry-after")),
                 seconds=time.monotonic() - began,
             )

@@ -122,7 +122,7 @@ def _error(misbehave: Misbehave, status: int) -> Response:
     text = misbehave.message or f"sq rehearsal: status {status}, as the scenario asks"
     after = misbehave.retry_after
     headers = {} if after is None else {"retry-after": str(after)}
-    return JSONResponse(error_body(text, status), status_code=status, headers=headers)
+    return JSONResponse(error_body(text, status, misbehave.error_code), status_code=status, headers=headers)
 
 
 def _malformed(*, stream: bool) -> Iterator[Step]:

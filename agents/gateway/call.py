@@ -86,10 +86,15 @@ def read_address(path: bytes) -> Address | None:
     return Address(run_id=run_id, caller="/".join(caller), endpoint=segments[_OWNER:])
 
 
-def error_body(text: str, status: int = 400) -> dict[str, JsonValue]:
-    """Return the body of an error with this status. The usual one is for a fault of the caller."""
+def error_body(text: str, status: int = 400, code: str | None = None) -> dict[str, JsonValue]:
+    """Return the body of an error with this status. The usual one is for a fault of the caller.
+
+    `code` stands in its details, as the API has it beside the status.
+    """
     usual = "api_error" if status >= _SERVER_ERRORS else "invalid_request_error"
-    return {"type": "error", "error": {"type": _KINDS.get(status, usual), "message": text}}
+    details: dict[str, JsonValue] = {"details": {"error_code": code}} if code else {}
+    error: dict[str, JsonValue] = {"type": _KINDS.get(status, usual), "message": text, **details}
+    return {"type": "error", "error": error}
 
 
 class Refusal(SqError):  # noqa: N818  not an error but an answer

@@ -52,6 +52,7 @@ class Misbehave:
     """How a reply goes wrong on purpose, and how often: one mapping of a scenario.
 
         misbehave: {status: 429, message: Slow down., retry_after: 20, times: 1}
+        misbehave: {status: 429, error_code: enforced_spend_limit_reached}  # of the error's details
         misbehave: {stream: cut}  # or cut-in-tool: inside the first text or the first call of a tool
         misbehave: {hang: before-headers}  # or after-headers. With seconds, the reply comes after them
         misbehave: {body: malformed}  # not JSON. Or empty: a message without content
@@ -74,6 +75,7 @@ class Misbehave:
     status: Annotated[int, Field(ge=400, le=599)] | None = None
     message: Annotated[str, Field(min_length=1)] | None = None
     retry_after: Annotated[int, Field(ge=0)] | None = None
+    error_code: Annotated[str, Field(min_length=1)] | None = None
     stream: Cut | None = None
     hang: Hang | None = None
     body: Body | None = None
@@ -108,7 +110,7 @@ class Misbehave:
         kinds = self._kinds()
         if len(kinds) != 1:
             yield f"exactly one of {', '.join(_KINDS)} is needed, found {' and '.join(kinds) or 'none'}"
-        for key in ("message", "retry_after"):
+        for key in ("message", "retry_after", "error_code"):
             if getattr(self, key) is not None and self.status is None:
                 yield f"{key} is sent with a status, and there is none here"
         if self.seconds is not None and not (self.hang or self.refuses):

@@ -68,13 +68,15 @@ class CallEnd(StrEnum):
 class CallResult:
     """The result of one try of a call. `cost_usd` is the cost of this try alone.
 
-    `retry_after_s`: the API named this time until the next request. `turns`: of the model, 0 if not counted.
+    `api_code` is that of the API's error beside its status (`API_ERRORS`), `retry_after_s` the time that it
+    named until the next request. `turns`: of the model, 0 if not counted.
     """
 
     end: CallEnd
     detail: str = ""
     text: str = ""
     api_status: int | None = None
+    api_code: str = ""
     retry_after_s: float | None = None
     cost_usd: float = 0.0
     usage: Usage = field(default_factory=Usage)

@@ -52,6 +52,7 @@ class ScriptedClaude(Transport):
         self.session_id = str(options.resume or options.session_id or uuid.uuid4())
         self._history: list[dict[str, Any]] = []
         self._cost = 0.0
+        self._note = ""  # on the newest error of the API, as Claude Code keeps it
 
     # --- the transport ----------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ class ScriptedClaude(Transport):
         if self._options.resume:
             if not self._transcript.is_file():
                 raise ProcessError(f"No conversation found with session ID: {self.session_id}", exit_code=1)
-            kept = json.loads(self._transcript.read_text("utf-8"))
+            kept = json.loads(self._transcript.read_text("utf-8").splitlines()[0])
             self._history, self._cost = _repaired(kept["history"]), kept["cost"]
         self._task = asyncio.create_task(self._serve())
 
@@ -245,6 +246,8 @@ class ScriptedClaude(Transport):
             "content": [_text(said)],
         }
         await self._say(type="assistant", error="unknown", message=content)
+        if code := reply["error"].get("details", {}).get("error_code"):
+            self._note = json.dumps({"type": "assistant", "isApiErrorMessage": True, "apiErrorCode": code})
         await self._end(message, is_error=True, why="api_error", result=said, status=status, turns=turns)
 
     async def _end(
@@ -288,7 +291,8 @@ class ScriptedClaude(Transport):
 
     def _keep(self) -> None:
         self._transcript.parent.mkdir(parents=True, exist_ok=True)
-        self._transcript.write_text(json.dumps({"history": self._history, "cost": self._cost}), "utf-8")
+        kept = json.dumps({"history": self._history, "cost": self._cost})
+        self._transcript.write_text(f"{kept}\n{self._note}", "utf-8")
 
     # --- tools ------------------------------------------------------------------------------------------
 

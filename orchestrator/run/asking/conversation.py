@@ -203,7 +203,11 @@ class Conversation:
             words = prompt
             if again or session.session_id != self._open_call.session_id:
                 words = self._resumed(session, prompt, reserved)
-            return await session.exchange(words, planning=self._open_call.started.planning)
+            made = await session.exchange(words, planning=self._open_call.started.planning)
+            if made.end is not CallEnd.API_ERROR:
+                return made
+            code = self._run.platform.error_code(session.session_id, self._run.environ)
+            return replace(made, api_code=code)
 
         used_up: BudgetExhausted | None = None
         tried = partial(

@@ -18,6 +18,7 @@ from agents.access import Credentials
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
 from state.journal.view import RunView
+from state.records.api_errors import Answer, answer_to, named_wait, told
 from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 
@@ -44,6 +45,8 @@ def may_pass(tried: CallResult, view: RunView) -> bool:
     match tried.end:
         case CallEnd.API_ERROR if _is_expired(tried, view):
             return True
+        case CallEnd.API_ERROR if answer := answer_to(tried.api_code):
+            return answer is not Answer.END
         case CallEnd.API_ERROR:
             return tried.api_status is None or may_pass_later(tried.api_status)
         case CallEnd.DIED | CallEnd.NOT_STARTED | CallEnd.SILENT | CallEnd.INTERRUPTED:
@@ -117,6 +120,9 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
     Raises:
         ServiceError: the credentials are refused, or the API cannot be reached for good.
     """
+    answer = answer_to(tried.api_code)
+    if answer is Answer.END:
+        raise ServiceError(told(tried.api_code, tried.detail))
     if tried.api_status in _REFUSED:
         raise ServiceError(
             f"the API refuses the credentials (status {tried.api_status}): {tried.detail}. "
@@ -124,17 +130,24 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
         )
     if tried.end is not CallEnd.API_ERROR or not may_pass(tried, view):
         return
-    if (deadline := view.process.deadline) and (named := tried.retry_after_s):
+    if (deadline := view.process.deadline) and (named := _named_s(tried)):
         at = datetime.now(UTC) + timedelta(seconds=named)
         if at > deadline:
             resets = f"the API answers again at {at.astimezone():%Y-%m-%d %H:%M}"
             raise ResetTooLateError(f"{resets}, after the run's deadline: {tried.detail}")
+    if answer:
+        raise ServiceError(told(tried.api_code, tried.detail))
     raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
+
+
+def _named_s(failed: CallResult) -> float:
+    """Return the seconds until the API answers again, by its header or the error's code, 0 if unknown."""
+    return failed.retry_after_s or named_wait(failed.api_code, datetime.now(UTC)) or 0.0
 
 
 def _is_reset(failed: CallResult, retries: Retries) -> bool:
     """Whether the API named the end of a limit, which is further away than any wait of sq's own."""
-    return (failed.retry_after_s or 0.0) > retries.longest_wait_s
+    return _named_s(failed) > retries.longest_wait_s
 
 
 def _is_expired(failed: CallResult, view: RunView) -> bool:
@@ -152,7 +165,7 @@ def _is_enough(failed: CallResult, retries: Retries, earlier: list[CallRetried],
         waited = sum(one.wait_s for one in earlier if one.api_status == _UNAUTHORIZED)
         return not deadline and waited > retries.longest_reset_s
     if _is_reset(failed, retries):
-        named = failed.retry_after_s or 0.0
+        named = _named_s(failed)
         too_far = named > retries.longest_reset_s and not deadline
         return too_far or sum(one.resets_at is not None for one in earlier) >= retries.resets
     waits = [one.resets_at is not None for one in earlier if one.end is not CallEnd.BUDGET]
@@ -165,7 +178,7 @@ def _least_wait(failed: CallResult, retries: Retries, view: RunView) -> float:
     if _is_expired(failed, view):
         return retries.login_s
     slack = retries.reset_slack_s if _is_reset(failed, retries) else 0.0
-    return (failed.retry_after_s or 0.0) + slack
+    return _named_s(failed) + slack
 
 
 def _wait(state: RetryCallState, retries: Retries, view: RunView) -> float:

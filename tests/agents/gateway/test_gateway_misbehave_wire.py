@@ -84,6 +84,14 @@ async def test_an_error_may_have_words_of_its_own_and_say_when_to_come_back(play
 
 
 @BOTH
+async def test_an_error_may_carry_the_code_that_the_api_has_beside_its_status(playing, stream):
+    mapping = "{status: 429, error_code: enforced_spend_limit_reached}"
+    async with playing(f"{CALLER}: [{{misbehave: {mapping}}}]") as gateway:
+        response = await post(caller(gateway), stream=stream)
+    assert response.json()["error"]["details"] == {"error_code": "enforced_spend_limit_reached"}
+
+
+@BOTH
 @pytest.mark.parametrize("where", ["cut", "cut-in-tool"])
 async def test_a_cut_answer_breaks_off_and_shows_its_beginning(playing, faults, where, stream):
     reply = "text: I am about to look., tools: [{name: Bash, input: {command: ls}}]"

@@ -32,6 +32,7 @@ from state.journal.events import CallRetried, CallStarted, RunStarted
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.outcome import Outcome
+from state.records.api_errors import named_wait
 from state.records.calls import CallEnd, CallResult
 from state.roles import Role
 from state.settings.records import Retries
@@ -134,6 +135,41 @@ def test_a_bad_request_is_not_tried_again_and_ends_its_task(rehearse: Rehearse) 
     done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
     assert done.of(e.CallRetried) == []
     assert "status 400" in done.view.tasks["notes"].end.reason
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (429, "enforced_spend_limit_reached", "monthly spend cap"),
+        (429, "contract_spend_limit_reached", "spend limit of the organization's contract"),
+        (400, "organization_on_hold", "disabled the organization"),
+        (400, "claude_code_version_too_old", "update Claude Code"),
+    ],
+)
+def test_an_error_that_its_code_makes_final_ends_the_run_at_once_with_what_helps(
+    rehearse: Rehearse, status: int, code: str, words: str
+) -> None:
+    worker = [writes("notes.txt", "A line.\n"), faulty(completes(), status=status, error_code=code)]
+    done = rehearse(whole_run(worker=worker), **PLAIN, ends=Outcome.FAILED)
+    cause = done.view.ended.cause  # type: ignore[union-attr]
+    assert words in cause
+    assert f"({code})" in cause
+    assert "sq resume" in cause
+    assert done.of(e.CallRetried) == []
+
+
+def test_a_judge_or_developer_hears_the_code_too(rehearse: Rehearse) -> None:
+    asked = [asks(COLOUR), writes("notes.txt", "blue\n"), completes()]
+    developer = [faulty(answers(BLUE), status=400, error_code="claude_code_key_creator_not_member")]
+    done = rehearse(whole_run(worker=asked, developer=developer), **PLAIN, ends=Outcome.FAILED)
+    assert "(claude_code_key_creator_not_member)" in done.view.ended.cause  # type: ignore[union-attr]
+
+
+async def test_a_spend_cap_is_waited_for_until_the_month_ends_if_the_run_has_that_time() -> None:
+    now = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
+    assert named_wait("enforced_spend_limit_reached", now) == 1
+    assert named_wait("ramp_limit_exceeded", now) is None
+    assert named_wait("", now) is None
 
 
 @pytest.mark.slow
