@@ -5,6 +5,7 @@ answers without the tools through which it should report, and the init message s
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,17 @@ _BY_TERMINAL_REASON = {
     "aborted_tools": CallEnd.INTERRUPTED,
     "max_turns": CallEnd.MAX_TURNS,
     "api_error": CallEnd.API_ERROR,
-    "prompt_too_long": CallEnd.API_ERROR,
+    "prompt_too_long": CallEnd.SESSION_FULL,
     "structured_output_retry_exhausted": CallEnd.UNUSABLE,
 }
+# Words of an API (Claude, Bedrock, Vertex) about a conversation that is longer than it takes.
+_FULL = re.compile(
+    r"(?:prompt|input) is too long|too large for|exceed(?:s|ed)? (?:the |your )?(?:context|maximum|model's)"
+    r"|context (?:window|length|limit)|request_too_large|request (?:entity )?too large"
+    r"|too many (?:images|documents)|image dimensions exceed|maximum (?:context|number of) ",
+    re.IGNORECASE,
+)
+_FULL_STATUS = {400, 413}
 _STOPPED = "hook_stopped"
 _ABORTED = {reason for reason, end in _BY_TERMINAL_REASON.items() if end is CallEnd.INTERRUPTED}
 _BY_SUBTYPE = {
@@ -48,9 +57,15 @@ def end_of(result: "ResultMessage", *, reported: bool = False) -> CallEnd:
     return (
         _BY_SUBTYPE.get(result.subtype)
         or _BY_STOP_REASON.get(result.stop_reason or "")
-        or _BY_TERMINAL_REASON.get(result.terminal_reason or "")
-        or CallEnd.API_ERROR
+        or _of_api_error(result)
     )
+
+
+def _of_api_error(result: "ResultMessage") -> CallEnd:
+    end = _BY_TERMINAL_REASON.get(result.terminal_reason or "", CallEnd.API_ERROR)
+    said = " ".join([result.result or "", *(result.errors or [])])
+    is_full = result.api_error_status in _FULL_STATUS and _FULL.search(said)
+    return CallEnd.SESSION_FULL if end is CallEnd.API_ERROR and is_full else end
 
 
 def detail_of(result: "ResultMessage", *, reported: bool = False) -> str:

@@ -46,7 +46,10 @@ class Usage:
 
 
 class CallEnd(StrEnum):
-    """How one exchange with a model ended. Only `completed` means that the model finished its turn."""
+    """How one exchange with a model ended. Only `completed` means that the model finished its turn.
+
+    A session that is full gets the same error again each time it is asked. A fresh one can go on.
+    """
 
     COMPLETED = "completed"
     MAX_TURNS = "max turns"
@@ -56,6 +59,7 @@ class CallEnd(StrEnum):
     API_ERROR = "api error"
     REFUSED = "refused"
     TRUNCATED = "truncated"
+    SESSION_FULL = "session is full"
     SILENT = "silent"
     DIED = "process died"
     NOT_STARTED = "process did not start"

@@ -84,6 +84,7 @@ class RetryLimits:
     plain_questions: int = 3  # of a Worker in one attempt, asked in its text and not by the tool
     refusals: int = 5  # blocks of the completion gates in a row
     same_refusal: int = 3  # of these, for the same reason
+    fresh_sessions: int = 2  # of a task in a row, after one that could not go on
     resolutions: int = 3  # of a conflict, before it is given up
 
 

@@ -108,6 +108,7 @@ class Conversation:
         self._refuse = refuse
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._is_full = False  # its conversation takes no more
         self._call_id = ""
         self._share = SessionShare()
         self.reported = anyio.Event()
@@ -225,6 +226,11 @@ class Conversation:
             await self._end_share(exchange)
             sent_before = True
             exchange = await tried()
+        if exchange.end is CallEnd.SESSION_FULL and self._role is not Role.WORKER:
+            self._run.record(call_retried(self._call_id, exchange))
+            await self.end_session()
+            sent_before = self._is_full = True
+            exchange = await tried()
         self._share.spend(exchange.cost_usd)
         self._run.record(call_ended(self._call_id, exchange))
         raise_if_hopeless(exchange, self._run.view)
@@ -331,7 +337,7 @@ class Conversation:
         await self.end_session()  # one process at a time has a conversation
         calls = self.calls
         last = calls[-1].session_id
-        if self._run.platform.has_transcript(last, self._run.environ):
+        if self._run.platform.has_transcript(last, self._run.environ) and not self._is_full:
             cost = (
                 0.0
                 if self._counts_from_nothing

@@ -9,6 +9,7 @@ work is unverified.
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -48,6 +49,7 @@ from orchestrator.run.tasks.steps import (
     GiveUp,
     Guide,
     Measure,
+    Renew,
     ReviewCheckpoint,
     Say,
     next_step,
@@ -138,6 +140,9 @@ async def _attempt(  # noqa: C901  one case a step
             case CheckClaim():
                 async with in_time_for_a_claim(run, task_id):
                     await check_completion(run, task)
+            case Renew(because):
+                await _renew(run, task, because)
+                return
             case EndStuck(reason):
                 await end_stuck(run, task, reason)
             case GiveUp(event):
@@ -213,6 +218,16 @@ async def _prepare(run: Run, task: TaskView) -> None:
             task_id=task_id, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree
         )
         run.record(*_handed_over(run, task), started_anew)
+
+
+async def _renew(run: Run, task: TaskView, because: str) -> None:
+    """Begin another attempt in a fresh session, with the former one's notes and its work."""
+    id_, tree = task.task.id, await run.places.snapshot(Path(task.place.worktree))
+    handed_over = [replace(one, notes=replace(one.notes, ended=because)) for one in _handed_over(run, task)]
+    begun = AttemptStarted(
+        task_id=id_, attempt=task.attempt + 1, session_id=new_session_id(), tree=tree, because=because
+    )
+    run.record(*handed_over, begun)
 
 
 def _handed_over(run: Run, task: TaskView) -> list[HandedOver]:

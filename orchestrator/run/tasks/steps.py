@@ -32,6 +32,7 @@ from state.records.calls import CallEnd
 from state.records.plan import Criterion, Task, TestThatChanges
 from state.records.questions import Question
 from state.records.reviews import Finding, ReviewIssue
+from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Workflow
 
 
@@ -66,6 +67,13 @@ class ReviewCheckpoint:
 @dataclass(frozen=True, slots=True)
 class Guide:
     """A checkpoint: let the Developer look at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """The session cannot go on: begin another attempt, with a hand-over."""
+
+    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,18 @@ class PromptContext:
 
 
 ALONE = PromptContext()
-Step = Say | AnswerPlain | AwaitAnswer | ReviewCheckpoint | Guide | Measure | CheckClaim | EndStuck | GiveUp
+Step = (
+    Say
+    | AnswerPlain
+    | AwaitAnswer
+    | ReviewCheckpoint
+    | Guide
+    | Measure
+    | CheckClaim
+    | EndStuck
+    | Renew
+    | GiveUp
+)
 
 
 def build_prompt_with_feedback(
@@ -183,6 +202,8 @@ def next_step(view: RunView, task: TaskView, run: Run) -> Step:
     if last.end is None:
         return Say(last.started.prompt, planning=last.started.planning)
     answered = _answered_by_person(view, last)
+    if last.end.end is CallEnd.SESSION_FULL and task.open.renewed < RETRY_LIMITS.fresh_sessions:
+        return Renew(last.failure)
     if (failure := last.failure) and not answered:
         return GiveUp(_failed(view, task, last, failure))
     if len(task.open.trees) <= task.iteration:

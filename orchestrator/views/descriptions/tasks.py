@@ -48,7 +48,13 @@ def task_words(view: RunView, event: e.TaskEvent) -> Words:  # noqa: C901, PLR09
             text = "notes for the next attempt"
             return Words(kind="hand-over", subject=task, text=text, quotes=(note,), is_told=False)
         case e.AttemptStarted():
-            return Words(kind="attempt", subject=task, text=f"attempt {event.attempt} begins", is_told=False)
+            why = (
+                f" in a fresh session, with the notes of the former one: {event.because}"
+                if event.because
+                else ""
+            )
+            text = f"attempt {event.attempt} begins{why}"
+            return Words(kind="attempt", subject=task, text=text, is_told=bool(why))
         case e.IterationMeasured():
             error = Quote(who=SQ, texts=(event.error,), most=_REASON)
             text = f"iteration {event.iteration} ends"

@@ -181,6 +181,11 @@ class RefusalView:
     report: str = ""
 
 
+_REMEDIES = {  # of ends that come again if nothing changes
+    CallEnd.REFUSED: ". The model declines this: reword the task in the spec, or give the role another model",
+    CallEnd.TRUNCATED: ". The reply reached its limit of tokens: ask for smaller steps, or split the task",
+    CallEnd.SESSION_FULL: ". The model takes no longer conversation: split the task, or take a larger model",
+}
 _GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
@@ -250,7 +255,8 @@ class CallView:
         """Why it did not end as it should, for people. Empty if it did."""
         if self.end is None or not self.failed:
             return ""
-        return f"{self.started.role}: {self.end.end}: {self.end.detail or 'no details'}"
+        remedy = _REMEDIES.get(self.end.end, "")
+        return f"{self.started.role}: {self.end.end}: {self.end.detail or 'no details'}{remedy}"
 
 
 def call_ended(call_id: str, result: CallResult, *, answer: str = "") -> CallEnded:

@@ -41,12 +41,16 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStarted:
-    """A new Worker session begins on a task. `tree` is the content of the workspace then."""
+    """A new Worker session begins on a task. `tree` is the content of the workspace then.
+
+    `because`: the former session could not go on, for this reason, and a fresh one can.
+    """
 
     task_id: str
     attempt: int
     session_id: str
     tree: str
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +219,7 @@ class AttemptView:
 
     session_id: str = ""
     is_open: bool = False
+    renewed: int = 0  # attempts in a row that began because a session could not go on
     waits: str = ""  # the parked call whose answer it waits for
     calls: list[str] = field(default_factory=list)  # of its Worker
     trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end

@@ -86,7 +86,8 @@ def _back(task: TaskView) -> None:
 
 def _attempt_started(task: TaskView, event: e.AttemptStarted) -> None:
     task.stage, task.attempt = Stage.BUILDING, event.attempt
-    task.open = AttemptView(session_id=event.session_id, is_open=True, trees=[event.tree])
+    renewed = task.open.renewed + 1 if event.because else 0
+    task.open = AttemptView(session_id=event.session_id, is_open=True, renewed=renewed, trees=[event.tree])
     task.end.of_attempt, task.next.retried = "", False
 
 

@@ -51,6 +51,40 @@ def requests(done: Done, caller: str) -> int:
     return sum(line.caller == caller for line in done.ledger)
 
 
+FULL = {"status": 400, "message": "prompt is too long: 214322 tokens > 200000 maximum", "times": 1}
+
+
+@pytest.mark.late
+@pytest.mark.parametrize("fault", [FULL, {**FULL, "status": 413, "message": "Request too large"}])
+def test_a_session_that_takes_no_more_is_a_new_attempt_with_a_hand_over(
+    rehearse: Rehearse, fault: dict[str, Any]
+) -> None:
+    first = [writes("notes.txt", "half\n"), faulty(completes(), **fault)]
+    again = [writes("notes.txt", "whole\n"), completes()]
+    callers = whole_run(worker=first) | {"worker/notes/2": again}
+    done = rehearse(callers, **PLAIN)
+    begun = done.of(e.AttemptStarted)
+    assert [bool(one.because) for one in begun] == [False, True]
+    assert done.of(e.HandedOver)[0].notes.ended == begun[1].because
+    assert "attempt 2 begins in a fresh session" in done.output
+
+
+@pytest.mark.late
+def test_a_task_whose_fresh_sessions_take_no_more_either_fails_with_what_helps(rehearse: Rehearse) -> None:
+    fault = {**FULL, "times": 9}
+    callers = whole_run() | {f"worker/notes/{number}": [faulty(completes(), **fault)] for number in (1, 2, 3)}
+    done = rehearse(callers, **PLAIN, ends=Outcome.FAILED)
+    assert len(done.of(e.AttemptStarted)) == 3
+    assert "split the task, or take a larger model" in done.view.ended.cause
+
+
+@pytest.mark.late
+def test_a_reviewer_whose_session_takes_no_more_is_asked_in_a_fresh_one(rehearse: Rehearse) -> None:
+    callers = whole_run() | {"reviewer/notes/*": [faulty(passes(), **FULL)]}
+    done = rehearse(callers, **PLAIN)
+    assert [one.end for one in done.of(e.CallRetried)] == [CallEnd.SESSION_FULL]
+
+
 def a_run(**more: Any) -> RunStarted:
     told = dict.fromkeys(
         ("run_id", "spec_name", "spec_text", "repository", "worktrees", "base_commit", "sq_version"), ""
