@@ -94,6 +94,7 @@ def developer_ask(
     verification: Sequence[str] = (),
     seen: str = "",
     conventions: str = "",
+    code: Mapping[str, str] | None = None,
     decisions: Sequence[str] = (),
     rejected: Sequence[Answer] = (),
     problem: str = "",
@@ -105,12 +106,12 @@ def developer_ask(
         platform: reaches the model.
         questions: the Worker's.
         spec: the whole of it.
-        task: the Worker's.
-        attempt: at that task.
+        task: the Worker's, at its `attempt`.
         history: of the Worker's session, oldest first. Its beginning is cut if it does not fit the model.
         verification: the commands that sq runs on the task's work.
         seen: the results of these commands so far, "" if there are none.
         conventions: known facts about the repository.
+        code: beginnings of files that they name.
         decisions: the answers that apply in the run so far.
         rejected: answers that the Worker did not accept, as it asks the same again.
         problem: why the last reply could not be used.
@@ -121,7 +122,8 @@ def developer_ask(
         history = [_without_instruction(message, spec) for message in history]
     facts = {
         "questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected,
-        "verification": verification, "seen": seen, "conventions": conventions, "decisions": decisions,
+        "verification": verification, "seen": seen, "conventions": conventions, "code": code or {},
+        "decisions": decisions,
     }  # fmt: skip
     return Ask(
         caller=Caller(role=Role.DEVELOPER, task=task.id, attempt=attempt),

@@ -114,6 +114,13 @@ class RunView:
         return [*before, *((task, answer) for (task, _), answer in newest.items())]
 
     @property
+    def spec_words(self) -> str:
+        """The spec, with the answers that belong to it: those before the work, and those of a person."""
+        spec = self.started.spec_text if self.started else ""
+        own = [one for task, one in self.decided() if task == SPEC or one.basis is Basis.PERSON]
+        return "\n".join([spec, *(" ".join(filter(None, (*one.labels, one.free_text))) for one in own)])
+
+    @property
     def parked_questions(self) -> dict[str, tuple[AskView, Question]]:
         """The questions that were left to people, by name: `q1` is the first that was ever parked."""
         parked = [(ask, question) for ask in self.asks.values() for question in ask.for_people]

@@ -31,7 +31,8 @@ _REQUIRES = re.compile(r"""^[^\n]*\brequire(?:_relative|_once)?\b\s*\(?\s*["'`]"
 _LITERAL = re.compile(r"""[-+]?\.?\d|["'`]|(?i:true|false|none|null|nil)$""")
 _LINE = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\w+|[^\w\s]""")
 _REMARK = re.compile(r"\s*(?:#|//|--(?!-)|;)")
-_SHOWN = 160  # characters of a statement
+_SHOWN = 160  # characters of a statement that imports something
+_KEPT = 20_000  # characters of a statement
 
 
 class CheckWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -143,7 +144,7 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
             tokens = list(tokens_of(child, reading, cut or None))
             head = tuple((kind, _plain(text)) for kind, text, _ in tokens)
             names = frozenset([name, *(text for kind, text, binds in tokens if binds and kind == "id")])
-            text = " ".join(text_of(child).split())[:_SHOWN]
+            text = " ".join(text_of(child).split())[:_KEPT]
             found.append(Statement(unit=inner, around=around, tokens=head, text=text, names=names))
             for number, one in enumerate(blocks):
                 within = around if name else (*around, head, (("leaf", str(number)),))
@@ -194,7 +195,7 @@ def _lines(content: bytes) -> Iterator[Statement]:
         text = line.strip().rstrip(",")
         if text and not _REMARK.match(text):
             kinds = (("id" if re.match(r"[A-Za-z_]", one) else "leaf", one) for one in _LINE.findall(text))
-            yield Statement(tokens=tuple(kinds), text=text[:_SHOWN])
+            yield Statement(tokens=tuple(kinds), text=text[:_KEPT])
 
 
 _DEEPEST = 60  # nodes below one another that are compared

@@ -8,10 +8,11 @@ An answer that the Worker rejects (`orchestrator.run.asking.rejections`) is made
 history, and the next rejection ends the task (seed 004).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -19,6 +20,7 @@ import anyio
 from agents.ask.port import Ask
 from agents.roles.developer import developer_ask, questions_in, read_answers
 from agents.session.exchange import OnQuestions, Unanswered
+from orchestrator.git.trees import contents_at, files_in
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
 from orchestrator.run.asking.conversation import whole_history
@@ -39,6 +41,9 @@ from state.records.questions import Answer, Basis, Question
 from state.settings.presets import RETRY_LIMITS
 from state.settings.records import OnQuestion
 from state.words import question_key
+
+_PATH = re.compile(r"[\w./-]*\w\.\w+")  # a word that may be a file
+_FILES_SHOWN, _CODE_SHOWN = 4, 4_000  # files that a question names, and characters of each
 
 Answers = tuple[Answer, ...]
 
@@ -102,10 +107,11 @@ class QuestionBus:
         self, asked: QuestionsAsked, rejected: Sequence[Answer], deadline: float
     ) -> Answers | Unanswered:
         ask_id, problem = asked.ask_id, ""
+        code = await self._code_named(asked)
         questions = tuple(_for_model(self._run, question) for question in asked.questions)
         for _ in range(RETRY_LIMITS.answer_tries):
             left_s = max(0.0, deadline - anyio.current_time())
-            ask = self._ask(questions, rejected, problem, asked.tree, left_s)
+            ask = self._ask(questions, rejected, problem, asked.tree, left_s, code)
             ended, answers = await ask_model(
                 self._run, ask, partial(read_answers, questions=questions), iteration=self._task.iteration
             )
@@ -172,6 +178,7 @@ class QuestionBus:
         problem: str,
         tree: str,
         deadline_s: float,
+        code: Mapping[str, str],
     ) -> Ask:
         return developer_ask(
             self._run.platform,
@@ -183,11 +190,26 @@ class QuestionBus:
             verification=commands_on(self._run, self._task, tree),
             seen=seen_of(self._run, self._task),
             conventions=conventions(self._run.view),
+            code=code,
             decisions=decisions(self._run.view),
             rejected=rejected,
             problem=problem,
             deadline_s=deadline_s,
         )
+
+    async def _code_named(self, asked: QuestionsAsked) -> dict[str, str]:
+        """Return the beginnings of the files that the questions or the task name, as the project has them."""
+        task, run = self._task.task, self._run
+        told = [task.description, *task.acceptance_criteria]
+        for one in asked.questions:
+            told += [one.text, *(f"{option.label} {option.description}" for option in one.options)]
+        base = run.view.baseline.tree
+        words = {word.strip("./`'\"()") for text in told for word in _PATH.findall(text)}
+        names = [
+            path for path in await files_in(run.repository, base) if words & {path, PurePosixPath(path).name}
+        ]
+        held = await contents_at(run.repository, base, names[:_FILES_SHOWN]) if base and names else {}
+        return {path: content.decode("utf-8", "replace")[:_CODE_SHOWN] for path, content in held.items()}
 
     @property
     def _task(self) -> TaskView:

@@ -171,7 +171,7 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
         return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
     is_data = not language_of(path)
     word = pure.name if is_data else pure.stem
-    if is_new or not (is_data or _LIKE_A_HELPER.search(pure.stem)) or word in run.started.spec_text:
+    if is_new or not (is_data or _LIKE_A_HELPER.search(pure.stem)) or word in run.view.spec_words:
         return False
     # A folder's name is an everyday word, so it counts only as a piece of a path.
     folders = [rf"[\"'`/]{re.escape(folder)}[\"'`/]" for folder in reversed(pure.parts[:-1]) if is_data]
@@ -260,7 +260,7 @@ def _still_red(name: str, now: CommandRun, files: Collection[str]) -> list[str]:
 
 async def _asked(run: Run, subject: ResultComparison, red: Sequence[str], paths: Sequence[str]) -> list[str]:
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
-    found = [name for name in red if _is_the_specs(name, run.started.spec_text, paths)]
+    found = [name for name in red if _is_the_specs(name, run.view.spec_words, paths)]
     others = [name for name in red if name not in found]
     work = await work_between(run, subject) if others else None
     changed = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()

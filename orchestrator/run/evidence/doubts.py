@@ -141,12 +141,12 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
         await contents_at(run.repository, tree, paths, largest=_LARGEST)
         for tree in (subject.base, subject.tree)
     ]
-    for path in _standing_in(olds, news, run.started.spec_text):
+    for path in _standing_in(olds, news, run.view.spec_words):
         found[f"{path}: it stands in for a module of Python's"] = None
     for path in paths:
         before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
         for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
-            if not _is_asked_for(code, run.started.spec_text) and not await _stood_before(run, subject, code):
+            if not _is_asked_for(code, run.view.spec_words) and not await _stood_before(run, subject, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
     return tuple(found)[:_MOST_MARKS]
 

@@ -127,9 +127,7 @@ async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
         - set(olds.get(path, b"").decode(errors="replace").splitlines())
         for path in news
     }
-    found = partial(
-        files_that_run_later, run.started.spec_text, changed, before, now, every=every, added=added
-    )
+    found = partial(files_that_run_later, run.view.spec_words, changed, before, now, every=every, added=added)
     return await aside_or(("files whose names cannot be read",), found, "the names of the work's files")
 
 

@@ -4,10 +4,12 @@ Each is compared with its text at the base, statement by statement. Other names 
 and added rows weaken nothing. A check, a round or a value that is gone may. (product.md, section 12)
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from os.path import commonprefix
 
 from agents.concurrency import aside
 from orchestrator.git.trees import changed_paths, contents_at, renamed_files
@@ -21,8 +23,21 @@ from orchestrator.project.functions.statements import (
 from orchestrator.run.evidence.changes import Touched, is_of, is_test_data, leaf_of, with_expectations
 from orchestrator.run.evidence.comparison import ResultComparison, tests_in
 from orchestrator.run.record import Run
+from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
+from state.settings.records import Workflow
 
+_SHOWN, _BEFORE = 300, 40  # characters of a statement, of these before a difference
+_NAMES = re.compile(r"[\w./:-]*(?:test|spec|Test|Spec)[\w./:-]*\w")  # of a test or its file
+_CHANGES = re.compile(
+    r"\b(?:chang|updat|adapt|adjust|rewrit|replac|remov|delet|drop|renam|fix|correct|expect|instead|now|rather)\w*",
+    re.IGNORECASE,
+)
+_STAYS = re.compile(
+    r"\b(?:unchanged|untouched|as (?:it is|they are|before)|stays?|keeps?|still pass\w*"
+    r"|(?:do not|don't|never|must not|may not|no need to) \w*)\b",
+    re.IGNORECASE,
+)
 _LINES_SHOWN = 6  # statements of a test: of those that are gone, and of those that are new
 Unit = tuple[str, ...]
 
@@ -67,9 +82,20 @@ class TestEdit:
 
     @property
     def words(self) -> str:
-        """The changed statements for a reviewer, as a diff has them."""
-        lines = [f"- {one.text}" for one in (self.weaker or self.gone)[:_LINES_SHOWN]]
-        return "\n".join([*lines, *(f"+ {one.text}" for one in self.new[:_LINES_SHOWN])])
+        """The changed statements for a reviewer, as a diff has them. A long one begins where it differs."""
+        gone = [one.text for one in (self.weaker or self.gone)[:_LINES_SHOWN]]
+        new = [one.text for one in self.new[:_LINES_SHOWN]]
+        lines = [f"- {_from_the_difference(one, new)}" for one in gone]
+        return "\n".join([*lines, *(f"+ {_from_the_difference(one, gone)}" for one in new)])
+
+
+def _from_the_difference(text: str, others: Iterable[str]) -> str:
+    """Return the part of a statement that is shown, so that it differs from the most similar other one."""
+    alike = (len(commonprefix((text, one))) for one in others if one != text)  # noqa: RUF071  of characters
+    same = max(alike, default=0)
+    start = max(0, same - _BEFORE) if len(text) > _SHOWN else 0
+    end = start + _SHOWN
+    return f"{'…' * bool(start)}{text[start:end]}{'…' * (end < len(text))}"
 
 
 def edits_of(
@@ -141,10 +167,9 @@ async def with_weakened(
     edits = await _edits_between(run, base, tree, [one.touched for one in subjects])
     tests = {name for one in subjects if one.before for name in one.before.count.tests}
     known = _once(changes)
-    plan = run.view.plan
     found = with_expectations(
         [*known, *await aside(partial(weakened, edits, tests, known), "the tests of the work")],
-        plan.tests_that_change if plan.reviewed else (),
+        _announced(run),
         partial(identifiers_for, edits=edits),
     )
     found = tuple(_without_excuse(one, edits, idle) for one in found)
@@ -153,6 +178,16 @@ async def with_weakened(
         roles = one.touched
         changed |= {*roles.as_it_was, *roles.new, *roles.manifests, *filter(is_test_data, roles.code)}
     return with_built_together(found, edits, changed)
+
+
+def _announced(run: Run) -> Sequence[TestThatChanges]:
+    """Return the announcements of a reviewed plan, or without a Planner those in the lines of the spec."""
+    plan = run.view.plan
+    if run.settings.workflow is Workflow.ORCHESTRATED:
+        return plan.tests_that_change if plan.reviewed else ()
+    lines = [line.strip() for line in run.view.spec_words.splitlines()]
+    asking = [line for line in lines if _CHANGES.search(line) and not _STAYS.search(line)]
+    return [TestThatChanges(test=word, line=line) for line in asking for word in _NAMES.findall(line)]
 
 
 def _without_excuse(change: TestChange, edits: Sequence[TestEdit], idle: Collection[str]) -> TestChange:

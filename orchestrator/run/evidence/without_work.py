@@ -55,7 +55,7 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     """Run a command that passed with the changed functions emptied, then with the new ones alone."""
     every = [one.function for one in work.changes]
     new = [one.function for one in work.changes if one.new]
-    lines = run.started.spec_text.splitlines()
+    lines = run.view.spec_words.splitlines()
     named = [one for one in every if _naming(one, lines)]
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
@@ -220,7 +220,7 @@ async def stubs_of_the_spec(run: Run, tree: str, *, task_id: str, new: Iterable[
         task_id: only those that the task's own words name, if the plan has others. With "" all.
         new: functions that the work added, as `file: name`.
     """
-    spec = run.started.spec_text
+    spec = run.view.spec_words
     names = _names_in(spec) & _names_of_task(run, task_id)
     added = set(new)
     found = await _sources_with(run, tree, names)
@@ -252,7 +252,7 @@ def _names_in(text: str) -> set[str]:
 def _names_of_task(run: Run, task_id: str) -> set[str]:
     """Return the words about a task, or all of the spec where no other task could build what it names."""
     if not task_id or len(run.view.tasks) == 1:
-        return set(_NAME.findall(run.started.spec_text))
+        return set(_NAME.findall(run.view.spec_words))
     task = run.view.tasks[task_id].task
     criteria = [one.text for one in run.view.plan.criteria if task_id in one.task_ids]
     return set(_NAME.findall("\n".join([task.title, task.description, *task.acceptance_criteria, *criteria])))

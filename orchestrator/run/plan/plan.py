@@ -52,7 +52,7 @@ async def plan(run: Run) -> None:
         run.record(PlanRejected(problems=("no plan was submitted: call `mcp__sq__submit_plan`",)))
         return
     proposed = placed(read_plan(call.payload), run.started.spec_text)
-    if problems := problems_of(proposed, run.started.spec_text):
+    if problems := problems_of(proposed, run.view.spec_words):
         run.record(PlanRejected(problems=tuple(one.text for one in problems)))
     elif run.effort.review_plan:
         run.record(

@@ -119,3 +119,36 @@ def test_a_test_that_may_check_less_is_named(path: str, old: str, new: str) -> N
 @pytest.mark.parametrize(("path", "old", "new"), AS_STRONG)
 def test_a_test_that_checks_as_much_is_not_named(path: str, old: str, new: str) -> None:
     assert weaker(path, old, new) == []
+
+
+def test_a_long_statement_is_shown_from_where_it_differs() -> None:
+    rows = ", ".join(map(str, range(400)))
+    old, new = (f"def test_a():\n    assert f({rows}) == {result}\n".encode() for result in (1, 2))
+    [edit] = edits_of({"test_a.py": old}, {"test_a.py": new}, moved={})
+    was, now = edit.words.splitlines()
+    assert was.endswith("== 1")
+    assert now.endswith("== 2")
+    assert was.startswith("- …")
+    assert len(was) < 400
+
+
+ROWS = {
+    "test_a.py": (
+        "[(1, 2), (3, 4)]",
+        "import pytest\n@pytest.mark.parametrize('a, b', ROWS)\ndef test_x(a, b):\n    assert f(a) == b\n",
+    ),
+    "a.test.ts": ("[[1, 2], [3, 4]]", "test.each(ROWS)('f %d', (a, b) => { expect(f(a)).toBe(b); });\n"),
+    "a_test.go": (
+        "{{1, 2}, {3, 4}}",
+        'package a\nfunc TestX(t *testing.T) {\n\tfor _, c := range []pair ROWS {\n\t\tif f(c.a) != c.b { t.Errorf("no") }\n\t}\n}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("path", ROWS)
+def test_rows_added_to_a_table_are_no_change_of_a_test_and_a_row_that_is_gone_is(path: str) -> None:
+    table, test = ROWS[path]
+    more = table[:-1] + ", " + table[1:-1].replace("1", "5") + table[-1]
+    few, many = (test.replace("ROWS", rows).encode() for rows in (table, more))
+    assert weakened(edits_of({path: few}, {path: many}, moved={}), [], []) == []
+    assert weakened(edits_of({path: many}, {path: few}, moved={}), [], [])

@@ -216,6 +216,20 @@ def test_answers_beside_the_spec_reach_every_agent_the_stale_one_is_said_and_the
     assert (tmp_path / "spec.md").read_text() == SPEC
     [mine] = json.loads(rendered(done))["decisions"]
     assert (mine["answer"]["free_text"], mine["answer"]["basis"]) == ("Welsh", "person")
+    assert done.view.spec_words == f"{SPEC}\nWelsh"
+
+
+@pytest.mark.late
+def test_an_answer_is_a_line_of_the_spec_that_announces_a_changed_test(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
+    answer = "The test test_colour expects blue from now on."
+    asked = {"kind": FaultKind.TWO_MEANINGS, "question": "Which colour?", "answer": answer}
+    write_answers(tmp_path / "spec.md", [SpecAnswer(quote="Create notes.txt  with a line of text.", **asked)])
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tests_that_change"] = [{"test": "test_colour", "line": answer}]
+    done = rehearse(asked_run(**{"planner/plan/1": [plan]}), spec=SPEC, verify=("true",))
+    assert done.of(e.PlanRejected) == []
 
 
 def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_its_line(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from language.scripted import Rehearse, completes, passes, plans, signals, whole_run, writes
+from language.scripted import SATISFIED, Rehearse, completes, passes, plans, signals, whole_run, writes
 from language.tables import rows, table
 
 from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
@@ -408,6 +408,34 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
+
+
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        pytest.param(f"- `{NAME}` now expects a text.", Outcome.COMPLETE, id="says the change"),
+        pytest.param("- Update test_price in test_shop.py.", Outcome.COMPLETE, id="names the test"),
+        pytest.param(
+            "- The test test_price stays as it is now.", Outcome.UNVERIFIED, id="says that it stays"
+        ),
+        pytest.param("- The price is a text now.", Outcome.UNVERIFIED, id="names no test"),
+    ],
+)
+def test_without_a_planner_a_line_of_the_spec_that_asks_for_a_changed_test_announces_it(
+    rehearse: Rehearse, repository: Path, shell: Shell, line: str, outcome: Outcome
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    is_announced = outcome is Outcome.COMPLETE
+    callers = {
+        "worker/spec/1": work_of(AS_TEXT, claims=1 if is_announced else 2),
+        "reviewer/spec/*": [passes() if is_announced else rules("accepted")],
+        "judge/*": [SATISFIED],
+    }
+    spec = f"# Price\n\nThe function price returns the text '3'.\n{line}\n"
+    done = rehearse(callers, spec=spec, verify=PYTEST, settings={"workflow": "direct"}, ends=None)
+    assert done.outcome is outcome, done.output
 
 
 @pytest.mark.late
