@@ -106,7 +106,8 @@ def developer_ask(
         platform: reaches the model.
         questions: the Worker's.
         spec: the whole of it.
-        task: the Worker's, at its `attempt`.
+        task: the Worker's.
+        attempt: at that task.
         history: of the Worker's session, oldest first. Its beginning is cut if it does not fit the model.
         verification: the commands that sq runs on the task's work.
         seen: the results of these commands so far, "" if there are none.
@@ -118,8 +119,7 @@ def developer_ask(
         deadline_s: for all tries together.
     """
     model = platform.models[Role.DEVELOPER]
-    if not rejected:
-        history = [_without_instruction(message, spec) for message in history]
+    history = history if rejected else [_without_instruction(message, spec) for message in history]
     facts = {
         "questions": questions, "spec": spec, "task": task, "problem": problem, "rejected": rejected,
         "verification": verification, "seen": seen, "conventions": conventions, "code": code or {},
