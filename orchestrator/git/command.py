@@ -7,9 +7,9 @@ import subprocess
 import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -22,6 +22,7 @@ from state.paths import SCRATCH
 from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
+IGNORES = "sq-ignores"  # in sq's common folder of a run
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
@@ -358,10 +359,32 @@ def git_version() -> str | None:
 
 
 @contextmanager
-def ignoring_junk() -> Iterator[list[str]]:
-    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
-    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        yield [f"core.excludesFile={junk}"]
+def ignoring_junk(folder: Path) -> Iterator[list[str]]:
+    """Yield the setting that makes git ignore build leftovers, and what the user ignores everywhere.
+
+    In a run that is the file that was written when it began (`write_ignores`).
+    """
+    trusted = trusted_now()
+    if trusted and (known := trusted.folder / IGNORES).is_file():
+        yield [f"core.excludesFile={known}"]
+        return
+    with tempfile.NamedTemporaryFile(prefix="sq-ignores-") as own:
+        write_ignores(folder, Path(own.name))
+        yield [f"core.excludesFile={own.name}"]
+
+
+def write_ignores(folder: Path, file: Path) -> None:
+    """Write the patterns of the user's `core.excludesFile` for a repository, then those of build leftovers."""
+    asked = ["git", "-C", str(folder), "config", "--path", "--get", "core.excludesFile"]
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            asked, env=git_environment(), capture_output=True, text=True, timeout=10, check=False
+        )
+        named = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+        users = Path(done.stdout.rstrip("\n") or f"{named}/git/ignore")
+        file.write_bytes((folder / users).read_bytes() + b"\n")
+    with file.open("ab") as end:
+        end.write((files("orchestrator.git") / "junk.gitignore").read_bytes())
 
 
 def _may_link(index: Path) -> bool:

@@ -69,8 +69,8 @@ async def notes_for(
             f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
         )
         notes.append(why)
-    if settings.worktrees and settings.sets_up_by_itself:
-        notes += await _set_up(repository.root, settings)
+    if settings.worktrees and repository.head:
+        notes += await _places(repository.root, settings)
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))
 
 
@@ -167,14 +167,18 @@ def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
     ]
 
 
-async def _set_up(root: Path, settings: Settings) -> list[str]:
-    """How worktrees will be made ready, by the files of the checkout."""
+async def _places(root: Path, settings: Settings) -> list[str]:
+    """How worktrees will be made ready, by the files of the checkout, and what of it they lack."""
+    from orchestrator.project.readiness.checkout import differences
     from orchestrator.project.readiness.plan import plan_without_ignored
 
-    plan = await plan_without_ignored(
-        root, checkout=root, include=settings.worktree_include, environ=without_secrets(os.environ)
-    )
-    return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+    include, environ = settings.worktree_include, without_secrets(os.environ)
+    if not settings.sets_up_by_itself:
+        return await differences(root, "HEAD", ecosystems=None, include=include)
+    plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
+    kinds = [step.ecosystem for step in plan.steps]
+    lines = await differences(root, "HEAD", ecosystems=kinds, include=include)
+    return [*(f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)), *lines]
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:

@@ -4,13 +4,13 @@ The result of a command there decides how its later results count (product.md, s
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.git.seeding import ignored_and_named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
+from orchestrator.project.readiness.checkout import Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
@@ -22,7 +22,6 @@ from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
-from state.words import listed
 
 CHOSEN = "--verify"
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
@@ -55,7 +54,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
             environment=await fingerprint_of(run, scratch, sources),
             checks=tuple(checks),
             kept=tuple(kept),
-            notes=(*_notes(run, checks), *await _lacking(run, checks), *left_out),
+            notes=(*await _lacking(run, scratch, ran.values()), *_notes(run, checks), *left_out),
             exports=exports_of(scratch.environment, scratch.folder),
             left_out=left_out,
         )
@@ -239,15 +238,16 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
     return notes
 
 
-async def _lacking(run: Run, checks: list[BaselineCheck]) -> list[str]:
-    """Return a note on files that only the checkout has and that a command which fails names."""
+async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[BaselineCheck]) -> list[str]:
+    """Return a note on each thing of the checkout that worktrees lack and a failing command names."""
     if not run.settings.worktrees:
         return []
-    failing = [check.run for check in checks if check.run.exit_code and not check.run.count.passed]
-    text = "\n".join(f"{done.failing_part}\n{done.output_tail}" for done in failing)
-    found = await ignored_and_named(run.repository, text) if failing else ()
-    what = f"git ignores {listed(found)}, so worktrees lack what your checkout has"
-    return [f"{what}: name it in `worktree.include`"] if found else []
+    failing = [check.run for check in checks if check.run.exit_code != 0]
+    text = "\n".join(
+        f"{done.missing}\n{done.problem}\n{done.failing_part}\n{done.output_tail}" for done in failing
+    )
+    at = Place(root=run.repository, folder=scratch.folder, environ=run.environ)
+    return [f"your checkout may be green: {one}" for one in await causes(at, text)] if failing else []
 
 
 def _note(run: Run, check: BaselineCheck) -> str:

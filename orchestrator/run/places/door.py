@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import anyio
@@ -284,8 +283,6 @@ class SandboxDoor:
             inside.write_text('#!/bin/sh\ncommand=$(cat <&3)\nexec /bin/sh -c "$command" 3<&-\n')
             inside.chmod(0o700)
             yield Mount(target=driver, source=inside)
-        with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-            yield Mount(target=junk)
         yield from reading(_attributes_of_the_user(self.boundary))
 
 

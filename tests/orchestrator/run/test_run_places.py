@@ -1,0 +1,114 @@
+"""A clean worktree is not the checkout: the difference is brought, or named, and is no fault of the tests."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from language.scripted import Rehearse, call, completes, says, whole_run, writes
+
+from state.journal import events as e
+from state.settings.config import user_file
+
+Shell = Callable[..., str]
+Commit = Callable[[Mapping[str, str]], Path]
+ME = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+TESTS_GIT = """
+import subprocess, unittest
+
+def git(*words):
+    return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
+
+class GitTest(unittest.TestCase):
+    def test_the_tag_is_near(self):
+        self.assertTrue(git("describe", "--tags").startswith("v1.0"))
+    def test_a_commit_can_be_made(self):
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            git("init", "-q", folder)
+            git("-C", folder, "commit", "-q", "--allow-empty", "-m", "x")
+"""
+
+
+@pytest.fixture
+def commit(repository: Path, shell: Shell) -> Commit:
+    """Commit files in the repository, given as path=text."""
+
+    def add(files: Mapping[str, str]) -> Path:
+        for name, text in files.items():
+            (repository / name).parent.mkdir(parents=True, exist_ok=True)
+            (repository / name).write_text(text)
+        shell(repository, "git", "add", "-A")
+        shell(repository, "git", "commit", "--quiet", "-m", "Files")
+        return repository
+
+    return add
+
+
+def delivered(repository: Path, shell: Shell) -> set[str]:
+    return set(shell(repository, "git", "ls-tree", "-r", "--name-only", "main").split())
+
+
+# --- the user's ignores -----------------------------------------------------------------------------------
+
+
+def test_files_that_the_user_ignores_everywhere_are_in_no_commit(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    ignored = user_file().parent.parent / "git" / "ignore"
+    ignored.parent.mkdir(parents=True, exist_ok=True)
+    ignored.write_text("*.local.json\n")
+    (repository / ".git" / "info").mkdir(exist_ok=True)
+    (repository / ".git" / "info" / "exclude").write_text("scratch/\n")
+    junk = says(call("Bash", command="mkdir scratch; touch scratch/it junk.local.json kept.json"))
+    rehearse(whole_run(worker=[writes("notes.txt", "A line.\n"), junk, completes()]), verify=("true",))
+    assert delivered(repository, shell) & {"junk.local.json", "scratch/it", "kept.json"} == {"kept.json"}
+
+
+# --- git ---------------------------------------------------------------------------------------------------
+
+
+def test_tests_that_read_the_history_and_commit_pass_as_in_the_checkout(
+    rehearse: Rehearse, commit: Commit, shell: Shell
+) -> None:
+    shell(commit({"test_git.py": TESTS_GIT}), "git", "tag", "v1.0")
+    done = rehearse(whole_run(), verify=("python3 -m unittest -q",))
+    assert [one.run.exit_code for one in done.view.baseline.checks.values()] == [0]
+    assert {one.exit_code for found in done.of(e.VerificationFinished) for one in found.runs} == {0}
+
+
+# --- submodules --------------------------------------------------------------------------------------------
+
+
+def test_submodules_are_in_every_place_from_the_objects_that_are_here_and_no_work(
+    rehearse: Rehearse, commit: Commit, shell: Shell, tmp_path: Path
+) -> None:
+    for name, files in (("inner", {"deep.txt": "1\n"}), ("lib", {"data.txt": "1\n", "sub/more.txt": "2\n"})):
+        shell(tmp_path, "git", "init", "--quiet", name)
+        for file, text in files.items():
+            (tmp_path / name / file).parent.mkdir(exist_ok=True)
+            (tmp_path / name / file).write_text(text)
+        if name == "lib":
+            _add_submodule(shell, tmp_path / "lib", tmp_path / "inner", "inner")
+        shell(tmp_path / name, "git", "add", "-A")
+        shell(tmp_path / name, "git", *ME, "commit", "--quiet", "-m", name)
+    root = commit({"a.txt": "a\n"})
+    _add_submodule(shell, root, tmp_path / "lib", "vendor/lib")
+    commit({"b.txt": "b\n"})
+    before = shell(root, "git", "ls-tree", "main", "vendor/lib")
+    command = "test -f vendor/lib/data.txt -a -f vendor/lib/sub/more.txt -a -f vendor/lib/inner/deep.txt"
+    meddles = says(
+        call("Bash", command=f"{command} && echo 2 > vendor/lib/data.txt && touch vendor/lib/made")
+    )
+    done = rehearse(
+        whole_run(worker=[writes("notes.txt", "A line.\n"), meddles, completes()]), verify=(command,)
+    )
+    assert {one.exit_code for found in done.of(e.VerificationFinished) for one in found.runs} == {0}
+    assert shell(root, "git", "ls-tree", "main", "vendor/lib") == before
+    assert delivered(root, shell) == {".gitmodules", "a.txt", "b.txt", "notes.txt", "vendor/lib"}
+    assert "submodules as at the base, from what is here: vendor/lib" in done.output
+
+
+def _add_submodule(shell: Shell, root: Path, of: Path, path: str) -> None:
+    allowed = ("-c", "protocol.file.allow=always")
+    shell(root, "git", *allowed, "submodule", "--quiet", "add", str(of), path)
+    shell(root, "git", *allowed, "submodule", "--quiet", "update", "--init", "--recursive")
