@@ -374,7 +374,7 @@ def ignoring_junk(folder: Path) -> Iterator[list[str]]:
 
 
 def write_ignores(folder: Path, file: Path) -> None:
-    """Write the patterns of the user's `core.excludesFile` for a repository, then those of build leftovers."""
+    """Write the patterns of the user's `core.excludesFile`, then those of build leftovers, into a file."""
     asked = ["git", "-C", str(folder), "config", "--path", "--get", "core.excludesFile"]
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
@@ -422,8 +422,22 @@ async def add_all(
         for path, commit in links.items()
         if os.path.lexists(folder / path / ".git")
     ]
+    lines += await _given_up(folder, [path for path in links if not os.path.lexists(folder / path / ".git")])
     if lines:
         words, stdin = ("update-index", "-z", "--index-info"), os.fsencode("".join(lines))
         await git_bytes(folder, *words, stdin=stdin, environment=environment)
     add = ("add", "--all", *options)
     await git_bytes(folder, *add, settings=settings, environment=environment, deadline_s=deadline_s)
+
+
+async def _given_up(folder: Path, links: Sequence[str]) -> list[str]:
+    """Return lines that take links out of an index: to repositories made there whose `.git` is gone.
+
+    git would go on to take their files for a submodule that nobody has initialised.
+    """
+    filled = [path for path in links if (folder / path).is_dir() and any((folder / path).iterdir())]
+    if not filled:
+        return []
+    told = os.fsdecode(await git_bytes(folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD"))
+    known = {entry.partition("\t")[2] for entry in told.split("\0") if entry.startswith(_LINK)}
+    return [f"0 {'0' * 40}\t{path}\0" for path in filled if path not in known]

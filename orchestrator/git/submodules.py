@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes, told_by_objects
 from orchestrator.git.pinned_config import pointer_of
+from orchestrator.git.trees import text_at
 from state.errors import GitError
 
 _LINK = "160000"
@@ -33,6 +34,17 @@ async def links_of(repository: Path, tree: str, objects: Sequence[Path] = ()) ->
     listed = await (asked or told_by_objects(repository, *words))
     entries = (entry.partition("\t") for entry in listed.decode(errors="replace").split("\0"))
     return {path: facts.split()[2] for facts, _, path in entries if facts.startswith(_LINK)}
+
+
+async def new_repositories(repository: Path, base: str, tree: str) -> list[str]:
+    """Return the gitlinks that a tree has beyond `base` and that its `.gitmodules` does not name."""
+    known = await links_of(repository, base)
+    new = [path for path in await links_of(repository, tree) if path not in known]
+    modules = await text_at(repository, tree, ".gitmodules") if new else ""
+    paths = {
+        line.partition("=")[2].strip() for line in modules.splitlines() if line.strip().startswith("path")
+    }
+    return [path for path in new if path not in paths]
 
 
 async def submodules_of(root: Path, tree: str) -> list[Submodule]:
@@ -68,6 +80,7 @@ async def _found(root: Path, shown: Path, path: str, commit: str) -> Submodule |
     pointer = shown / ".git"
     if not os.path.lexists(pointer):
         return None
+    objects: tuple[Path, ...] = ()
     try:
         objects = ((pointer if pointer.is_dir() else Path(pointer_of(pointer))) / "objects",)
         await git(root, "cat-file", "-e", f"{commit}^{{tree}}", environment=_with(objects))

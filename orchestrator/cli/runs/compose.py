@@ -253,8 +253,11 @@ async def _git_inside(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: 
             yield
             return
         scratch = run_folder / "door"
-        drivers = drivers_of(trusted)[1]
-        async with through(SandboxDoor(trusted=trusted, boundary=boundary, scratch=scratch, drivers=drivers)):
+        names, paths = drivers_of(trusted)
+        door = SandboxDoor(
+            trusted=trusted, boundary=boundary, scratch=scratch, drivers=paths, filters=bool(names)
+        )
+        async with through(door):
             yield
         await remove_scratch_folder(scratch)
 

@@ -1,6 +1,6 @@
 """How a worktree differs from the user's checkout, by files alone, and which setting brings the difference.
 
-`differences` says it before anything runs. `causes` reads what a failing command names, and looks where it is.
+`differences` says it before anything runs. `causes` looks for what a failing command names.
 """
 
 import json
@@ -18,15 +18,22 @@ from orchestrator.git.submodules import links_of, submodules_of
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.plan import deciding_names
-from state.safe_paths import files_inside
 from state.secrets import without_secrets
 from state.words import listed
 
 # Folders that hold the packages of a project, each with the ecosystem whose set-up makes it anew.
 _ENVIRONMENTS = {
     **dict.fromkeys((".venv", "venv", "env", ".conda", "__pypackages__"), "python"),
-    **{"node_modules": "node", "vendor/bundle": "ruby", "vendor": "php", "deps": "elixir", "local": "perl"},
-    **{"lua_modules": "lua", "renv/library": "r", "_opam": "ocaml", "Pods": "swift", "elm-stuff": "elm"},
+    "node_modules": "node",
+    "vendor/bundle": "ruby",
+    "vendor": "php",
+    "deps": "elixir",
+    "local": "perl",
+    "lua_modules": "lua",
+    "renv/library": "r",
+    "_opam": "ocaml",
+    "Pods": "swift",
+    "elm-stuff": "elm",
 }
 _SIGNS = {"env": "pyvenv.cfg", "venv": "pyvenv.cfg", "vendor": "autoload.php", "local": "lib/perl5"}
 _LEFTOVERS = (
@@ -59,10 +66,11 @@ _PROGRAMS = (
     rf"spawn ({_NAME}) ENOENT",
 )
 _CAPITALS = r"[A-Z][A-Z0-9_]{2,}"
+_UNSET = "not set|not found|is required|must be set|missing|not defined|undefined|unbound"
 _VARIABLES = (
     rf"KeyError: ['\"]({_CAPITALS})['\"]",
     rf"key not found: :?['\"]?({_CAPITALS})",
-    rf"\b({_CAPITALS})['\"`]?:? [^\n]{{0,30}}?(?:not set|not found|is required|must be set|missing|not defined|undefined|unbound)",
+    rf"\b({_CAPITALS})['\"`]?:? [^\n]{{0,30}}?(?:{_UNSET})",
     rf"(?:[Ee]nv(?:ironment)?|[Mm]issing|[Rr]equire[sd]?)[^\n]{{0,40}}?['\"`: ]({_CAPITALS})\b",
 )
 _OUTSIDE = re.compile(r"(?<![\w./])((?:~|\.\.|/[\w.@+-]+)(?:/[\w.@+-]+)+)")

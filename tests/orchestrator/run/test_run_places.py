@@ -112,3 +112,38 @@ def _add_submodule(shell: Shell, root: Path, of: Path, path: str) -> None:
     allowed = ("-c", "protocol.file.allow=always")
     shell(root, "git", *allowed, "submodule", "--quiet", "add", str(of), path)
     shell(root, "git", *allowed, "submodule", "--quiet", "update", "--init", "--recursive")
+
+
+def test_a_new_repository_inside_the_work_is_refused_and_its_files_come_home_without_its_git_folder(
+    rehearse: Rehearse, commit: Commit, repository: Path, shell: Shell
+) -> None:
+    identity = "-c user.name=A -c user.email=a@b.c"
+    lines = (
+        "mkdir web",
+        "cd web",
+        "echo hi > index.html",
+        "git init -q",
+        "git add -A",
+        f"git {identity} commit -qm x",
+    )
+    commit({"scaffold.sh": " && ".join(lines)})
+    makes, mends = (says(call("Bash", command=one)) for one in ("sh scaffold.sh", "rm -rf web/.git"))
+    worker = [makes, completes(), mends, completes()]
+    done = rehearse(whole_run(worker=worker), verify=("true",))
+    (refused,) = done.of(e.CompletionRefused)
+    assert "web is a git repository of its own" in refused.feedback
+    assert "web/index.html" in delivered(repository, shell)
+
+
+def test_a_filter_that_writes_beside_the_objects_stops_nothing_if_a_file_has_another_time(
+    rehearse: Rehearse, commit: Commit, shell: Shell
+) -> None:
+    root = commit({".gitattributes": "*.bin filter=big\n", "model.bin": "model\n"})
+    (root / ".git" / "lfs").mkdir()
+    clean = 'f="$(git rev-parse --path-format=absolute --git-common-dir)/lfs/it"; cat > "$f" && cat "$f"'
+    shell(root, "git", "config", "filter.big.clean", clean)
+    shell(root, "git", "config", "filter.big.smudge", "cat")
+    shell(root, "git", "config", "filter.big.required", "true")
+    (root / "model.bin").touch()
+    rehearse(whole_run(), verify=("true",))
+    assert "notes.txt" in delivered(root, shell)

@@ -19,7 +19,6 @@ from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import worktree_root
-from state.settings.config import user_file
 
 Shell = Callable[..., str]
 Resume = Callable[..., Done]
