@@ -1,6 +1,8 @@
 """Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
 
 import os
+import re
+import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +30,9 @@ from orchestrator.run.turns import ALONE, Turn, Turns, distance
 from state.journal.events import CommandEnded, Event, TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
 from state.records.commands import BaselineStanding, CommandRun, HostUse
+from state.roles import Role
 from state.secrets import without_secrets
+from state.settings.kinds import AUTO, EVERY
 from state.settings.records import CommandNetwork, Settings
 
 OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stored
@@ -56,6 +60,7 @@ class ProjectCommands:
     recorder: Record | None = None
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
+    _ports: dict[tuple[Path, str], str] = field(default_factory=dict)
     _waits: int = 0
     _begun: int = 0
 
@@ -87,9 +92,15 @@ class ProjectCommands:
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
         brief: bool = False,
+        is_evidence: bool = False,
     ) -> Ran:
         """As `Commands`."""
-        variables = {**without_secrets(self.environ), **({} if plainly else _OF_SQ), **(environment or {})}
+        variables = {
+            **without_secrets(self.environ),
+            **({} if plainly else _OF_SQ),
+            **self.variables_of(folder),
+            **(environment or {}),
+        }
         needs = partial(
             self._sandbox,
             folder,
@@ -114,15 +125,41 @@ class ProjectCommands:
                     sandbox=sandbox,
                 )
             self.seconds += result.duration_s
-            return result, turn.beside
+            return result, turn.beside or self._agents_are_beside()
 
-        first, was_beside = await attempt(0.0 if brief else share_of(base, self.turns.processors))
-        if not (first.timed_out and (was_beside or (base and first.used.silent_s))):
+        first, was_beside = await attempt(self._share(name, base, brief=brief))
+        hangs = first.timed_out and (was_beside or (base and first.used.silent_s))
+        if not (hangs or (is_evidence and was_beside and first.exit_code)):
             return self._ran(name, first, reach)
         if reports:
             await remove_scratch_folder(reports)
             reports.mkdir(mode=0o700)
         return self._ran(name, (await attempt(ALONE))[0], reach, before=first.beyond)
+
+    def _share(self, command: str, base: CommandRun | None, *, brief: bool) -> float:
+        exclusive = self.settings.worktree_exclusive
+        if brief:
+            return 0.0
+        is_exclusive = exclusive == (EVERY,) or command in exclusive
+        return ALONE if is_exclusive else share_of(base, self.turns.processors)
+
+    def _agents_are_beside(self) -> bool:
+        """Whether a Worker has a session now whose own commands reach the same ports and services."""
+        reaches = not self.boundary.around_sessions or bool(self.settings.sandbox.services)
+        calls = self.recorder.view.calls.values() if self.recorder and reaches else ()
+        return any(call.end is None and call.started.role is Role.WORKER for call in calls)
+
+    def variables_of(self, folder: Path) -> dict[str, str]:
+        """As `Commands`."""
+        found = {}
+        for name, _, text in (one.partition("=") for one in self.settings.worktree_variables):
+            if text == AUTO and (folder, name) not in self._ports:
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    self._ports[folder, name] = str(free.getsockname()[1])
+            place = re.sub(r"\W", "_", f"{folder.name}_{self.folder.name[-4:]}")
+            found[name] = self._ports.get((folder, name)) or text.replace("{place}", place)
+        return found
 
     def _at_the_base(self, command: str) -> CommandRun | None:
         """Return what a command did at the base, None if that says nothing of what it may use."""

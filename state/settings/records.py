@@ -15,12 +15,14 @@ from state.settings.kinds import (
     AMOUNT,
     ANONYMOUS,
     BY_ITSELF,
+    EXCLUSIVE,
     HOSTS,
     MOMENT,
     REGISTRIES,
     SERVICES,
     SET_UP,
     SWITCH,
+    VARIABLES,
     SetBy,
     ValueKind,
     or_empty,
@@ -377,6 +379,32 @@ class Settings:
             "patterns of files that git ignores and each worktree gets a copy of; not set: those of the "
             "commit's `.worktreeinclude`",
             key="worktree.include",
+        ),
+    ] = ()
+    worktree_beside: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "folders beside the repository (`../lib`) and paths of your home (`~/.config/tool`) that set-up "
+            "and verification may read, beside those that a manifest or lock file names",
+            key="worktree.include_beside",
+        ),
+    ] = ()
+    worktree_exclusive: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "commands that run with no other command of the run beside them, or `all`, for ports and "
+            "services that worktrees share",
+            EXCLUSIVE,
+            key="worktree.exclusive",
+        ),
+    ] = ()
+    worktree_variables: Annotated[
+        tuple[str, ...],
+        SetBy(
+            'variables of verification commands with values of their own in each place: `PORT = "auto"` is a '
+            'free port, and `DATABASE = "test_{place}"` has the name of the place in it',
+            VARIABLES,
+            key="worktree.variables",
         ),
     ] = ()
     included_by_file: bool = False

@@ -315,7 +315,12 @@ def _run(
         Path(started.spec_name), state_root, Path(started.repository), rehearsal, plan_file
     )
     workspaces: Worktrees | Checkout = (
-        Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
+        Worktrees(
+            started=started,
+            merge_home=settings.merge,
+            not_dirt=not_dirt,
+            no_work=lambda: recorder.view.baseline.rewritten,
+        )
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )

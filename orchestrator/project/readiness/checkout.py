@@ -152,7 +152,7 @@ async def causes(at: Place, text: str) -> list[str]:
     links = await links_of(at.root, "HEAD")
     shown = {one.path for one in await submodules_of(at.root, "HEAD") if one.objects}
     lines = [
-        f"{path} is a submodule that is not here: `git submodule update --init {path}` in your checkout brings it"
+        f"{path} is a submodule that is not here: `git submodule update --init {path}` in your checkout"
         for path in links
         if path not in shown and _names(text, f"{path}/")
     ]

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.git.workspace import tree_of
+from orchestrator.git.repository import named
+from orchestrator.git.trees import changed_paths, files_in
+from orchestrator.git.workspace import snapshot_aside, tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.readiness.checkout import Place, causes
 from orchestrator.project.readiness.environment import exports_of
@@ -44,6 +46,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
         kept = await _kept(run, scratch, sources)
         due = {command: source for command, source in sources.items() if command not in kept}
         ran = {check.run.command: check for check in await _checks(run, scratch, due)}
+        rewritten = await _rewritten(run, scratch) if due else []
         suites = {command: suite_of(command, scratch.folder) for command in due}
     ran = {command: await _with_canary(run, tree, check, suites[command]) for command, check in ran.items()}
     found = kept | ran
@@ -54,7 +57,13 @@ async def take_baseline(run: Run) -> RunEnded | None:
             environment=await fingerprint_of(run, scratch, sources),
             checks=tuple(checks),
             kept=tuple(kept),
-            notes=(*await _lacking(run, scratch, ran.values()), *_notes(run, checks), *left_out),
+            notes=(
+                *await _lacking(run, scratch, ran.values()),
+                *_notes(run, checks),
+                *left_out,
+                *([_no_work(rewritten)] if rewritten else []),
+            ),
+            rewritten=tuple(rewritten),
             exports=exports_of(scratch.environment, scratch.folder),
             left_out=left_out,
         )
@@ -236,6 +245,20 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
             "after each task. Name one with --verify"
         )
     return notes
+
+
+async def _rewritten(run: Run, scratch: ScratchWorktree) -> list[str]:
+    """Return the files of the base that the commands have changed, but for those that the spec names."""
+    if not run.settings.worktrees:
+        return []
+    after = await snapshot_aside(scratch.folder, lenient=True)
+    tracked, spec = set(await files_in(run.repository, scratch.tree)), run.started.spec_text
+    changed = await changed_paths(run.repository, scratch.tree, after)
+    return [path for path in changed if path in tracked and Path(path).name not in spec]
+
+
+def _no_work(paths: Sequence[str]) -> str:
+    return f"the tests rewrite {named(paths)}, which git tracks: such changes are no work and in no commit"
 
 
 async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[BaselineCheck]) -> list[str]:

@@ -126,8 +126,8 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=reason)
     if inner := await new_repositories(folder, task.place.base_commit, tree):
         reason = (
-            f"{', '.join(map(line, inner))} is a git repository of its own: a commit holds a link to it and none "
-            "of its files. Remove its .git, so that the files are part of the work, or let .gitignore name it."
+            f"{', '.join(map(line, inner))} is a git repository of its own: a commit holds a link to it and "
+            "none of its files. Remove its .git, so that they are part of the work, or have it ignored."
         )
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=reason)
     if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:

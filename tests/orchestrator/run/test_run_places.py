@@ -147,3 +147,22 @@ def test_a_filter_that_writes_beside_the_objects_stops_nothing_if_a_file_has_ano
     (root / "model.bin").touch()
     rehearse(whole_run(), verify=("true",))
     assert "notes.txt" in delivered(root, shell)
+
+
+# --- tests that write --------------------------------------------------------------------------------------
+
+
+def test_a_tracked_file_that_the_tests_rewrite_at_the_base_is_no_work(
+    rehearse: Rehearse, commit: Commit, shell: Shell
+) -> None:
+    root = commit({"last_run.txt": "0\n", "golden.txt": "0\n"})
+    runs = "date +%N > last_run.txt; date +%N > golden.txt"
+    worker = [writes("notes.txt", "A line.\n"), says(call("Bash", command=runs)), completes()]
+    done = rehearse(
+        whole_run(worker=worker), spec="# Notes\n\nA line in notes.txt, and a golden.txt.\n", verify=(runs,)
+    )
+    assert set(shell(root, "git", "diff", "--name-only", "main~1", "main").split()) == {
+        "golden.txt",
+        "notes.txt",
+    }
+    assert "the tests rewrite last_run.txt, which git tracks" in done.output
