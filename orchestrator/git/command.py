@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Protocol
@@ -69,6 +70,24 @@ _BY_NAME = frozenset(
     }
 )
 _BY_ATTRIBUTES = "--filters"  # of `cat-file`: as the attributes in the worktree say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStyle:
+    """How the commits of a run are made: by whom, with which title, and whether they are signed."""
+
+    name: str = NAME
+    email: str = EMAIL
+    title: str = "{title}"
+    sign: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `git commit-tree`."""
+        return ("-S",) if self.sign else ()
+
+
+commit_style: ContextVar[CommitStyle] = ContextVar("commit_style", default=CommitStyle())  # noqa: B039  frozen
 
 
 class Door(Protocol):
@@ -166,10 +185,10 @@ def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | No
     return {
         **inherited,
         "PYTHONSAFEPATH": "1",  # a driver that is a Python module is not taken from the tree
-        "GIT_AUTHOR_NAME": NAME,
-        "GIT_AUTHOR_EMAIL": EMAIL,
-        "GIT_COMMITTER_NAME": NAME,
-        "GIT_COMMITTER_EMAIL": EMAIL,
+        "GIT_AUTHOR_NAME": (by := commit_style.get()).name,
+        "GIT_AUTHOR_EMAIL": by.email,
+        "GIT_COMMITTER_NAME": by.name,
+        "GIT_COMMITTER_EMAIL": by.email,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C.UTF-8",

@@ -185,7 +185,7 @@ class Merge:
 
     async def _made_of(self, tree: str, message: str) -> str:
         parents = (self.onto, self.commit)
-        return await make_commit(self.folder, tree=tree, parents=parents, message=message)
+        return await make_commit(self.folder, tree=tree, parents=parents, message=message, styled=True)
 
     async def _merge(self) -> None:
         listed = await git(self.folder, "config", "--list", "-z")

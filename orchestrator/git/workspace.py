@@ -19,6 +19,7 @@ from anyio import to_thread
 from orchestrator.git.command import (
     DEADLINE_S,
     add_all,
+    commit_style,
     door_to,
     git,
     git_bytes,
@@ -392,7 +393,8 @@ async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> 
     head = await git(folder, "rev-parse", "--verify", "HEAD")
     commit = head
     if await tree_of(folder, head) != tree:
-        commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
+        words = ("commit-tree", *commit_style.get().options, "-p", head, "-F", "-", tree)
+        commit = await git(folder, *words, stdin=message)
         await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
     await put_on(folder, commit, branch=branch, with_repositories=True)
     return commit

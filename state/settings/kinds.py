@@ -224,6 +224,19 @@ EXCLUSIVE = ValueKind(
     store=lambda value: (value,) if isinstance(value, str) else value,
     load=lambda value: EVERY if value == (EVERY,) else value,
 )
+_TITLE, _AUTHOR = "{title}", re.compile(r"sq|user|[^<>\n]+ <[^<>\s]+@[^<>\s]+>")
+TITLE = ValueKind(
+    f"a text of one line with {_TITLE} in it",
+    lambda value: isinstance(value, str) and _TITLE in value and "\n" not in value.strip(),
+    str.strip,
+    str.strip,
+)
+AUTHOR = ValueKind(
+    '"sq", "user" (of git\'s settings) or "NAME <ADDRESS>"',
+    lambda value: isinstance(value, str) and bool(_AUTHOR.fullmatch(value.strip())),
+    str.strip,
+    str.strip,
+)
 BY_ITSELF = ValueKind(
     f'true, false or "{AUTO}"',
     lambda value: isinstance(value, bool) or value == AUTO,

@@ -14,6 +14,7 @@ from state.settings.kinds import (
     ADDRESS,
     AMOUNT,
     ANONYMOUS,
+    AUTHOR,
     BY_ITSELF,
     EXCLUSIVE,
     HOSTS,
@@ -22,6 +23,7 @@ from state.settings.kinds import (
     SERVICES,
     SET_UP,
     SWITCH,
+    TITLE,
     VARIABLES,
     SetBy,
     ValueKind,
@@ -407,6 +409,20 @@ class Settings:
             key="worktree.variables",
         ),
     ] = ()
+    commit_sign: Annotated[
+        bool, SetBy("sq signs the commits of the work as git's settings say", key="commit.sign")
+    ] = False
+    commit_message: Annotated[
+        str, SetBy("title of each commit, such as `feat: {title}`", TITLE, key="commit.message")
+    ] = "{title}"
+    commit_author: Annotated[
+        str,
+        SetBy(
+            "author of the commits: `sq`, `user` (of git's settings) or `NAME <ADDRESS>`",
+            AUTHOR,
+            key="commit.author",
+        ),
+    ] = "sq"
     included_by_file: bool = False
     worker_mcp: Annotated[
         tuple[str, ...],

@@ -35,9 +35,10 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
 )
-from orchestrator.git.command import through
+from orchestrator.git.command import commit_style, through
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
+from orchestrator.git.rules import style_of
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
@@ -180,6 +181,8 @@ async def drive(
         root = Path(started.repository)
         trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))
+        own = {"title": settings.commit_message, "sign": settings.commit_sign}
+        commit_style.set(await style_of(root, author=settings.commit_author, **own))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
             await keep_users_work(

@@ -17,6 +17,7 @@ from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, named, uncommitted
+from orchestrator.git.rules import base_lines, commit_lines
 from orchestrator.git.seeding import INCLUDE_FILE, left_out
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.conventions import read_headers
@@ -69,6 +70,13 @@ async def notes_for(
             f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
         )
         notes.append(why)
+    if repository.head:
+        is_said = (settings.commit_sign, settings.commit_message, settings.commit_author) == (
+            False,
+            "{title}",
+            "sq",
+        )
+        notes += [*await base_lines(repository), *(await commit_lines(repository.root) if is_said else ())]
     if settings.worktrees and repository.head:
         notes += await _places(repository.root, settings)
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))

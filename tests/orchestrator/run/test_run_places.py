@@ -166,3 +166,43 @@ def test_a_tracked_file_that_the_tests_rewrite_at_the_base_is_no_work(
         "notes.txt",
     }
     assert "the tests rewrite last_run.txt, which git tracks" in done.output
+
+
+# --- the repository's rules --------------------------------------------------------------------------------
+
+
+def test_rules_for_commits_are_said_at_the_start_and_followed_where_asked_for(
+    rehearse: Rehearse, commit: Commit, shell: Shell, tmp_path: Path
+) -> None:
+    root = commit({".husky/commit-msg": "#!/bin/sh\n", "commitlint.config.js": "x\n"})
+    signer = tmp_path / "signer"
+    signed = "printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'"
+    signer.write_text(f"#!/bin/sh\ncat > /dev/null; {signed}; printf '\\n[GNUPG:] SIG_CREATED \\n' >&2\n")
+    signer.chmod(0o755)
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(signer)), ("user.name", "Ann")):
+        shell(root, "git", "config", name, value)
+    done = rehearse(whole_run(), verify=("true",))
+    for part in ("writes messages as `feat: …`", "signs commits", "has hooks (commit-msg)", "commit.sign"):
+        assert part in done.output
+    settings = {"commit.sign": True, "commit.message": "feat: {title}", "commit.author": "user"}
+    worker = [writes("notes.txt", "Another line.\n"), completes()]
+    done = rehearse(whole_run(worker=worker), verify=("true",), settings=settings)
+    told = shell(root, "git", "log", "-1", "--format=%an | %s")
+    assert told.startswith("Ann | feat: ")
+    assert "gpgsig -----BEGIN PGP SIGNATURE" in shell(root, "git", "cat-file", "commit", "main")
+    assert "commits: this repository" not in done.output
+
+
+def test_a_base_that_is_behind_or_not_the_branch_of_pull_requests_is_said_before_the_first_token(
+    rehearse: Rehearse, commit: Commit, shell: Shell, tmp_path: Path
+) -> None:
+    root = commit({"a.txt": "1\n"})
+    shell(tmp_path, "git", "clone", "--quiet", "--bare", str(root), "origin.git")
+    shell(root, "git", "remote", "add", "origin", str(tmp_path / "origin.git"))
+    commit({"a.txt": "2\n"})
+    shell(root, "git", "push", "--quiet", "origin", "main")
+    shell(root, "git", "remote", "set-head", "origin", "main")
+    shell(root, "git", "switch", "--quiet", "-c", "old", "HEAD~1")
+    done = rehearse(whole_run(), verify=("true",))
+    assert "the base is 1 commit(s) behind origin/main" in done.output
+    assert "the base is old, and the remote's own branch, for pull requests, is main" in done.output
