@@ -72,7 +72,10 @@ async def base_lines(repository: Repository) -> list[str]:
 
 
 async def _hook_files(root: Path) -> list[Path]:
-    hooks = await _said(root, "config", "--path", "core.hooksPath") or (await git_path(root, "info")).parent / "hooks"
+    hooks = (
+        await _said(root, "config", "--path", "core.hooksPath")
+        or (await git_path(root, "info")).parent / "hooks"
+    )
     return [
         path
         for folder in (root / one for one in (hooks, *_FOLDERS))

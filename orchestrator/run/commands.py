@@ -48,8 +48,9 @@ _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 class ProjectCommands:
     """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
 
-    `recorder` has the baseline, and takes the waits, begins and ends. Without it no command has a baseline,
-    and all run in the order in which they are asked for.
+    `beside` are folders beside the checkout and paths of the home that they may read, at the same place
+    beside each folder in which they run. `recorder` has the baseline, and takes the waits, begins and ends.
+    Without it no command has a baseline, and all run in the order in which they are asked for.
     """
 
     environ: Mapping[str, str]
@@ -58,6 +59,7 @@ class ProjectCommands:
     containment: Containment
     boundary: SandboxPolicy
     recorder: Record | None = None
+    beside: Sequence[str] = ()
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
     _ports: dict[tuple[Path, str], str] = field(default_factory=dict)
@@ -105,6 +107,7 @@ class ProjectCommands:
             self._sandbox,
             folder,
             variables,
+            beside=self._beside(folder),
             readable=readable if plainly else (*REPORTERS, *readable),
             writable=[*writable, *filter(None, [reports])],
             reach=reach,
@@ -148,6 +151,17 @@ class ProjectCommands:
         reaches = not self.boundary.around_sessions or bool(self.settings.sandbox.services)
         calls = self.recorder.view.calls.values() if self.recorder and reaches else ()
         return any(call.end is None and call.started.role is Role.WORKER for call in calls)
+
+    def _beside(self, folder: Path) -> dict[Path, Path]:
+        """Return where commands in a folder find what lies beside the checkout, and where that is."""
+        root = (
+            Path(self.recorder.view.started.repository)
+            if self.recorder and self.recorder.view.started
+            else folder
+        )
+        named = ((one, Path(os.path.realpath(root / Path(one).expanduser()))) for one in self.beside)
+        found = {Path(os.path.normpath(folder / Path(one).expanduser())): source for one, source in named}
+        return {target: source for target, source in found.items() if source.exists()}
 
     def variables_of(self, folder: Path) -> dict[str, str]:
         """As `Commands`."""
@@ -265,6 +279,7 @@ class ProjectCommands:
         folder: Path,
         variables: Mapping[str, str],
         *,
+        beside: Mapping[Path, Path],
         readable: Sequence[Path],
         writable: Sequence[Path],
         reach: Reach,
@@ -273,6 +288,9 @@ class ProjectCommands:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
         boundary = self.boundary
         if not boundary.around_commands:
+            for target, source in beside.items():  # there is no other way to show it there
+                if target.parent == folder.parent and not os.path.lexists(target):
+                    target.symlink_to(source)
             yield None
             return
         scratch = self.folder / SANDBOXES / uuid4().hex
@@ -280,6 +298,7 @@ class ProjectCommands:
             workspace=folder,
             scratch=scratch,
             path=variables.get("PATH", os.defpath),
+            beside=beside,
             readable=readable,
             writable=writable,
             network=self._network(reach),

@@ -193,7 +193,9 @@ class ScratchWorktree:
 
 
 class Commands(Protocol):
-    """Runs commands of the project."""
+    """Runs commands of the project. They may read what `beside` names beside the checkout or in the home."""
+
+    beside: Sequence[str]
 
     @property
     def environ(self) -> Mapping[str, str]:

@@ -115,6 +115,7 @@ class SandboxPolicy:
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
             *reading((*self.shared, *needs.readable, *(outside.readable if online else ()))),
+            *(Mount(target=target, source=source) for target, source in needs.beside.items()),
             *writing(needs.writable),
             *(git := [*_git(needs)]),
             *own_locks(git, needs.scratch),

@@ -26,7 +26,7 @@ from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
 from orchestrator.cli.runs.plans import basis_of
-from orchestrator.cli.runs.project_files import give_to_agents
+from orchestrator.cli.runs.project_files import give_to_agents, show_beside
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (
     GoOn,
@@ -181,8 +181,8 @@ async def drive(
         root = Path(started.repository)
         trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))
-        own = {"title": settings.commit_message, "sign": settings.commit_sign}
-        commit_style.set(await style_of(root, author=settings.commit_author, **own))
+        author, title = settings.commit_author, settings.commit_message
+        commit_style.set(await style_of(root, author=author, title=title, sign=settings.commit_sign))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
             await keep_users_work(
@@ -199,6 +199,7 @@ async def drive(
         await stack.enter_async_context(_git_inside(boundary, trusted, run_folder))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
         await give_to_agents(run)
+        await show_beside(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:

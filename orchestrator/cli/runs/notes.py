@@ -34,6 +34,7 @@ from state.settings.records import (
     Settings,
     Steering,
 )
+from state.words import listed
 
 _NO_DOOR = (
     "without bubblewrap, sq reads an agent's folder only after its session has ended, and begins each next "
@@ -177,16 +178,22 @@ def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
 
 async def _places(root: Path, settings: Settings) -> list[str]:
     """How worktrees will be made ready, by the files of the checkout, and what of it they lack."""
-    from orchestrator.project.readiness.checkout import differences
+    from orchestrator.project.readiness.checkout import differences, siblings_named
     from orchestrator.project.readiness.plan import plan_without_ignored
 
     include, environ = settings.worktree_include, without_secrets(os.environ)
+    beside = [f"{path} ({name} names it)" for path, name in (await siblings_named(root, "HEAD")).items()]
+    beside = (
+        [f"set-up and verification may read {listed([*beside, *settings.worktree_beside])}"]
+        if [*beside, *settings.worktree_beside]
+        else []
+    )
     if not settings.sets_up_by_itself:
-        return await differences(root, "HEAD", ecosystems=None, include=include)
+        return [*beside, *await differences(root, "HEAD", ecosystems=None, include=include)]
     plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
     kinds = [step.ecosystem for step in plan.steps]
     lines = await differences(root, "HEAD", ecosystems=kinds, include=include)
-    return [*(f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)), *lines]
+    return [*beside, *(f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)), *lines]
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:

@@ -9,6 +9,7 @@ from agents.process.sandbox.choice import Choice
 from orchestrator.git.seeding import INCLUDE_FILE, patterns_in, refuse_not_ignored
 from orchestrator.git.trees import text_at
 from orchestrator.project.agent_files import instructions_at, servers_at
+from orchestrator.project.readiness.checkout import siblings_named
 from orchestrator.run.record import Run
 from state.errors import UsageError
 from state.settings.config import ResolvedConfig
@@ -32,6 +33,12 @@ async def give_to_agents(run: Run) -> None:
     run.platform = replace(run.platform, instructions=run.recorder.for_model(words), servers=servers)
     if texts and run.view.context.instructions is None:
         run.record(read)
+
+
+async def show_beside(run: Run) -> None:
+    """Let commands read what the base's manifests and `worktree.include_beside` name beside the checkout."""
+    found = await siblings_named(run.repository, run.started.base_commit) if run.settings.worktrees else {}
+    run.commands.beside = (*found, *run.settings.worktree_beside)
 
 
 async def refuse_servers(

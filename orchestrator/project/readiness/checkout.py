@@ -303,7 +303,8 @@ async def siblings_named(root: Path, tree: str) -> dict[str, str]:
 
 
 def is_beside(root: Path, path: str) -> bool:
-    """Whether a relative path is a folder that holds neither the repository nor the user's home."""
+    """Whether a relative path is a plain folder that holds neither the repository nor the home."""
     real = Path(os.path.realpath(root / path))
     kept_out = (Path(os.path.realpath(root)), Path(os.path.realpath(Path.home())))
-    return real.is_dir() and not any(one.is_relative_to(real) for one in kept_out)
+    is_hidden = any(part.startswith(".") and part != ".." for part in Path(path).parts)
+    return real.is_dir() and not is_hidden and not any(one.is_relative_to(real) for one in kept_out)

@@ -359,6 +359,8 @@ async def remove_scratch_worktrees(run: Run) -> None:
             await remove_scratch(run.repository, folder)
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
+    for link in [one for one in root.glob("*") if one.is_symlink()]:  # to what lies beside the checkout
+        link.unlink()
     run.scratch.free.clear()
     await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):

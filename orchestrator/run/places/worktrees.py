@@ -147,6 +147,8 @@ class Worktrees:
 
     async def _make(self, folder: Path, *, branch: str | None, commit: str) -> bool:
         async with self._making:
+            if folder.is_symlink():  # to a folder beside the checkout, of the same name
+                folder.unlink()
             return await ensure_worktree(self._repository, folder, branch=branch, commit=commit)
 
     async def _keep_what_is_lost(

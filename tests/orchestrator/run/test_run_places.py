@@ -206,3 +206,21 @@ def test_a_base_that_is_behind_or_not_the_branch_of_pull_requests_is_said_before
     done = rehearse(whole_run(), verify=("true",))
     assert "the base is 1 commit(s) behind origin/main" in done.output
     assert "the base is old, and the remote's own branch, for pull requests, is main" in done.output
+
+
+# --- beside the repository ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_folders_beside_the_repository_are_where_tests_and_set_up_look_for_them(
+    rehearse: Rehearse, commit: Commit, tmp_path: Path, sandbox: str
+) -> None:
+    root = commit({"go.mod": "module x\n\nreplace example.org/lib => ../lib\n"})
+    for name in ("lib", "shared"):
+        (root.parent / name).mkdir()
+        (root.parent / name / "data.txt").write_text("1\n")
+    command = "test -f ../lib/data.txt -a -f ../shared/data.txt"
+    settings = {"sandbox": sandbox, "worktree.include_beside": ("../shared",), "worktree.setup": (command,)}
+    done = rehearse(whole_run(), verify=(command,), settings=settings)
+    assert {one.exit_code for found in done.of(e.VerificationFinished) for one in found.runs} == {0}
+    assert "set-up and verification may read ../lib (go.mod names it), ../shared" in done.output
