@@ -14,6 +14,7 @@ from orchestrator.git.workspace import snapshot_aside, tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.readiness.checkout import Place, causes
 from orchestrator.project.readiness.environment import exports_of
+from orchestrator.project.runners.endless import never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.summary import cause_of, shown_commands
@@ -173,7 +174,11 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     checks = []
     for nth, (command, source) in enumerate(sources.items(), 1):
         run_for("baseline", nth=nth, of=len(sources))
-        done = await run_counted(run.commands, scratch, command)
+        why = never_ends(suite_of(command, scratch.folder), run.environ)
+        waits = CommandRun(
+            command=command, exit_code=None, seconds=0, output_tail="", problem=why, timed_out=True
+        )
+        done = waits if why else await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
         standing = standing_of(done, chosen=chosen)
         checks.append(
@@ -303,10 +308,11 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 "it stops in the same way, it shows nothing and the run ends with code 5 at best"
             )
         case BaselineStanding.TOO_LONG:
-            return (
-                f"{command} takes too long: it {done.problem} and is not run again. "
-                "Raise limits.verify_s, or name a quicker command with --verify"
+            slow = (
+                f"takes too long: it {done.problem} and is not run again. Raise limits.verify_s, or name a "
             )
+            never = f"is left out, because it never ends: {done.problem}"
+            return f"{command} {slow}quicker command with --verify" if done.seconds else f"{command} {never}"
         case BaselineStanding.UNREADABLE:
             return (
                 f"{command} is left out: it fails before any change, with no complaint that sq can read "
