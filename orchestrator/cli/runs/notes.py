@@ -71,15 +71,7 @@ async def notes_for(
             f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
         )
         notes.append(why)
-    if repository.head:
-        is_said = (settings.commit_sign, settings.commit_message, settings.commit_author) == (
-            False,
-            "{title}",
-            "sq",
-        )
-        notes += [*await base_lines(repository), *(await commit_lines(repository.root) if is_said else ())]
-    if settings.worktrees and repository.head:
-        notes += await _places(repository.root, settings)
+    notes += await lines_on_places(repository, settings) if repository.head else []
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))
 
 
@@ -176,24 +168,26 @@ def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
     ]
 
 
-async def _places(root: Path, settings: Settings) -> list[str]:
-    """How worktrees will be made ready, by the files of the checkout, and what of it they lack."""
+async def lines_on_places(repository: Repository, settings: Settings) -> list[str]:
+    """Return lines on the base, on rules for commits, and on what worktrees get and lack."""
     from orchestrator.project.readiness.checkout import differences, siblings_named
     from orchestrator.project.readiness.plan import plan_without_ignored
 
-    include, environ = settings.worktree_include, without_secrets(os.environ)
-    beside = [f"{path} ({name} names it)" for path, name in (await siblings_named(root, "HEAD")).items()]
-    beside = (
-        [f"set-up and verification may read {listed([*beside, *settings.worktree_beside])}"]
-        if [*beside, *settings.worktree_beside]
-        else []
-    )
-    if not settings.sets_up_by_itself:
-        return [*beside, *await differences(root, "HEAD", ecosystems=None, include=include)]
-    plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
-    kinds = [step.ecosystem for step in plan.steps]
-    lines = await differences(root, "HEAD", ecosystems=kinds, include=include)
-    return [*beside, *(f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)), *lines]
+    root, include, lines = repository.root, settings.worktree_include, await base_lines(repository)
+    if (settings.commit_sign, settings.commit_message, settings.commit_author) == (False, "{title}", "sq"):
+        lines += await commit_lines(root)
+    if not settings.worktrees:
+        return lines
+    named = (f"{path} ({file} names it)" for path, file in (await siblings_named(root, "HEAD")).items())
+    if beside := [*named, *settings.worktree_beside]:
+        lines.append(f"set-up and verification may read {listed(beside)}")
+    kinds = None
+    if settings.sets_up_by_itself:
+        environ = without_secrets(os.environ)
+        plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
+        lines += [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+        kinds = [step.ecosystem for step in plan.steps]
+    return [*lines, *await differences(root, "HEAD", ecosystems=kinds, include=include)]
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:

@@ -9,9 +9,7 @@ _OFF = ("--run", "--watch=false", "--watchAll=false", "--no-watch", "--single-ru
 _ON = re.compile(r"--(?:watch|watchAll|watch-all|continuous)(?:=true)?")
 _SHORT = {"mocha": "-w", "ava": "-w", "tsc": "-w", "gradle": "-t", "gradlew": "-t", "tape": "-w"}
 # Programs that wait for changes or requests, by themselves or by a word.
-_ALONE = frozenset(
-    "nodemon ptw pytest-watch watchexec entr guard live-server webpack-dev-server bacon".split()
-)
+_ALONE = {"nodemon", "ptw", "pytest-watch", "watchexec", "entr", "guard", "live-server", "webpack-dev-server"}
 _ROWS = (
     *("next nuxt astro vite wrangler gatsby remix: dev serve", "vitest: watch dev", "webpack: serve watch"),
     *("ng vue-cli-service hugo jekyll: serve server", "cargo dotnet: watch", "mix: test.watch phx.server"),
@@ -20,7 +18,7 @@ _ROWS = (
 _BY_WORD = {name: {*row.split(": ")[1].split()} for row in _ROWS for name in row.split(": ")[0].split()}
 # Ends of an output that waits.
 _WAITS = re.compile(
-    r"(?:[Ww]atch Usage|[Pp]ress .{1,9} to (?:quit|show help|exit)|[Ww](?:aiting|atching) for (?:file )?change"
+    r"(?:[Ww]atch Usage|[Pp]ress .{1,9} to (?:quit|exit|show)|[Ww](?:aiting|atching) for (?:file )?change"
     r"|Local:\s+https?://|\b(?:[Ll]istening|[Rr]unning|[Ss]erving|[Ss]tarted|[Rr]eady)\b.{0,40}"
     r"\b(?:https?://|port \d+)).*"
 )
