@@ -48,8 +48,8 @@ _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 class ProjectCommands:
     """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
 
-    `beside` are folders beside the checkout and paths of the home that they may read, at the same place
-    beside each folder in which they run. `recorder` has the baseline, and takes the waits, begins and ends.
+    `beside` are paths that they may read beside each folder in which they run, each with its real one.
+    `recorder` has the baseline, and takes the waits, begins and ends.
     Without it no command has a baseline, and all run in the order in which they are asked for.
     """
 
@@ -59,7 +59,7 @@ class ProjectCommands:
     containment: Containment
     boundary: SandboxPolicy
     recorder: Record | None = None
-    beside: Sequence[str] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
     _ports: dict[tuple[Path, str], str] = field(default_factory=dict)
@@ -97,12 +97,7 @@ class ProjectCommands:
         is_evidence: bool = False,
     ) -> Ran:
         """As `Commands`."""
-        variables = {
-            **without_secrets(self.environ),
-            **({} if plainly else _OF_SQ),
-            **self.variables_of(folder),
-            **(environment or {}),
-        }
+        variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,
             folder,
@@ -113,8 +108,7 @@ class ProjectCommands:
             reach=reach,
             lived_in=plainly,
         )
-        name = told_as or command
-        base = self._at_the_base(like or name)
+        name, base = told_as or command, self._at_the_base(like or told_as or command)
 
         async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
             async with self._turn(name, share) as turn, needs() as sandbox, self._told(name):
@@ -134,17 +128,18 @@ class ProjectCommands:
         hangs = first.timed_out and (was_beside or (base and first.used.silent_s))
         if not (hangs or (is_evidence and was_beside and first.exit_code)):
             return self._ran(name, first, reach)
-        if reports:
-            await remove_scratch_folder(reports)
-            reports.mkdir(mode=0o700)
+        await _emptied(reports)
         return self._ran(name, (await attempt(ALONE))[0], reach, before=first.beyond)
+
+    def _variables(self, folder: Path, more: Mapping[str, str], *, plainly: bool) -> dict[str, str]:
+        ours = {} if plainly else _OF_SQ
+        return {**without_secrets(self.environ), **ours, **self.variables_of(folder), **more}
 
     def _share(self, command: str, base: CommandRun | None, *, brief: bool) -> float:
         exclusive = self.settings.worktree_exclusive
-        if brief:
-            return 0.0
-        is_exclusive = exclusive == (EVERY,) or command in exclusive
-        return ALONE if is_exclusive else share_of(base, self.turns.processors)
+        if not brief and (exclusive == (EVERY,) or command in exclusive):
+            return ALONE
+        return 0.0 if brief else share_of(base, self.turns.processors)
 
     def _agents_are_beside(self) -> bool:
         """Whether a Worker has a session now whose own commands reach the same ports and services."""
@@ -154,13 +149,7 @@ class ProjectCommands:
 
     def _beside(self, folder: Path) -> dict[Path, Path]:
         """Return where commands in a folder find what lies beside the checkout, and where that is."""
-        root = (
-            Path(self.recorder.view.started.repository)
-            if self.recorder and self.recorder.view.started
-            else folder
-        )
-        named = ((one, Path(os.path.realpath(root / Path(one).expanduser()))) for one in self.beside)
-        found = {Path(os.path.normpath(folder / Path(one).expanduser())): source for one, source in named}
+        found = {Path(os.path.normpath(folder / one)): Path(real) for one, real in self.beside.items()}
         return {target: source for target, source in found.items() if source.exists()}
 
     def variables_of(self, folder: Path) -> dict[str, str]:
@@ -309,3 +298,9 @@ class ProjectCommands:
             yield await to_thread.run_sync(boundary.plan, needs)
         finally:
             await remove_scratch_folder(scratch)
+
+
+async def _emptied(reports: Path | None) -> None:
+    if reports:
+        await remove_scratch_folder(reports)
+        reports.mkdir(mode=0o700)

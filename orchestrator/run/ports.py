@@ -193,9 +193,9 @@ class ScratchWorktree:
 
 
 class Commands(Protocol):
-    """Runs commands of the project. They may read what `beside` names beside the checkout or in the home."""
+    """Runs commands of the project. They may read the paths of `beside`, each with its real one."""
 
-    beside: Sequence[str]
+    beside: Mapping[str, str]
 
     @property
     def environ(self) -> Mapping[str, str]:

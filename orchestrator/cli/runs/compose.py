@@ -26,7 +26,7 @@ from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
 from orchestrator.cli.runs.plans import basis_of
-from orchestrator.cli.runs.project_files import give_to_agents, show_beside
+from orchestrator.cli.runs.project_files import give_files
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (
     GoOn,
@@ -38,7 +38,7 @@ from orchestrator.cli.runs.request import (
 from orchestrator.git.command import commit_style, through
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
-from orchestrator.git.rules import style_of
+from orchestrator.git.users.rules import style_of
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
@@ -181,8 +181,6 @@ async def drive(
         root = Path(started.repository)
         trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))
-        author, title = settings.commit_author, settings.commit_message
-        commit_style.set(await style_of(root, author=author, title=title, sign=settings.commit_sign))
         if not settings.worktrees:
             stack.enter_context(await alone_in(root))
             await keep_users_work(
@@ -196,10 +194,9 @@ async def drive(
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
         boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
-        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder))
+        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder, settings))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
-        await give_to_agents(run)
-        await show_beside(run)
+        await give_files(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
@@ -250,8 +247,11 @@ async def _drivers_inside(
 
 
 @asynccontextmanager
-async def _git_inside(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path) -> AsyncIterator[None]:
-    """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works."""
+async def _git_inside(
+    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path, settings: Settings
+) -> AsyncIterator[None]:
+    """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works, and commit as set."""
+    commit_style.set(await style_of(trusted.root, settings))
     async with _drivers_inside(boundary, trusted, run_folder):
         if not boundary.choice.program:
             yield

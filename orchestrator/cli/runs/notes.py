@@ -17,8 +17,8 @@ from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, named, uncommitted
-from orchestrator.git.rules import base_lines, commit_lines
 from orchestrator.git.seeding import INCLUDE_FILE, left_out
+from orchestrator.git.users.rules import base_lines, commit_lines
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.conventions import read_headers
 from orchestrator.views.run.ending import NETWORK_IS_OPEN

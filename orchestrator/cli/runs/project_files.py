@@ -1,5 +1,6 @@
 """What agents have of files: instructions and MCP servers of the base, files for worktrees, other folders."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,13 @@ from state.settings.config import ResolvedConfig
 from state.settings.records import Sandbox, Settings
 
 
-async def give_to_agents(run: Run) -> None:
+async def give_files(run: Run) -> None:
+    """Give agents the project's instructions and servers, and commands the folders beside the checkout."""
+    await _give_to_agents(run)
+    await _show_beside(run)
+
+
+async def _give_to_agents(run: Run) -> None:
     """Give agents the instructions of the base, which are recorded once, and Workers its named MCP servers.
 
     All are told which other folders they may read.
@@ -35,10 +42,11 @@ async def give_to_agents(run: Run) -> None:
         run.record(read)
 
 
-async def show_beside(run: Run) -> None:
+async def _show_beside(run: Run) -> None:
     """Let commands read what the base's manifests and `worktree.include_beside` name beside the checkout."""
     found = await siblings_named(run.repository, run.started.base_commit) if run.settings.worktrees else {}
-    run.commands.beside = (*found, *run.settings.worktree_beside)
+    named = {str(Path(one).expanduser()) for one in (*found, *run.settings.worktree_beside)}
+    run.commands.beside = {one: os.path.realpath(run.repository / one) for one in named}
 
 
 async def refuse_servers(

@@ -14,8 +14,8 @@ from pathlib import Path
 from anyio import to_thread
 
 from orchestrator.git.command import git
-from orchestrator.git.submodules import links_of, submodules_of
 from orchestrator.git.trees import contents_at, files_in
+from orchestrator.git.users.submodules import links_of, submodules_of
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.plan import deciding_names
 from state.secrets import without_secrets

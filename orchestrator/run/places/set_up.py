@@ -20,8 +20,8 @@ from orchestrator.git.locks import git_dir
 from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
-from orchestrator.git.submodules import put_files, submodules_of
 from orchestrator.git.trees import changed_paths
+from orchestrator.git.users.submodules import put_files, submodules_of
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
 from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made, put_at
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list

@@ -29,8 +29,8 @@ from orchestrator.gates.power_steering.facts import SessionEvidence
 from orchestrator.gates.power_steering.judging import TOGETHER
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
-from orchestrator.git.submodules import new_repositories
 from orchestrator.git.trees import changed_paths
+from orchestrator.git.users.submodules import new_repositories
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history

@@ -7,6 +7,7 @@ from pathlib import Path
 from orchestrator.git.command import EMAIL, NAME, CommitStyle, git_bytes, git_path
 from orchestrator.git.repository import Repository
 from state.errors import GitError
+from state.settings.records import Settings
 from state.words import listed
 
 _CONVENTIONAL = re.compile(r"(?:[a-z]+)(?:\([^)]*\))?!?: \S")
@@ -14,7 +15,11 @@ _HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "pre-push")
 _FOLDERS = (".husky", ".githooks", ".hooks")
 _RUNNERS = ("lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml", ".overcommit.yml")
 _LINTS = re.compile(r"commitlint|\.commitlintrc|\.gitlint|\.czrc|\.cz\.|cz\.toml|\.versionrc|\.releaserc")
-_READ, _ENOUGH = 20, 0.8  # newest messages of people, and the share that shows a convention
+_READ, _LEAST, _ENOUGH = (
+    20,
+    3,
+    0.8,
+)  # newest messages of people, and how many, and which share, show a convention
 
 
 async def commit_lines(root: Path) -> list[str]:
@@ -30,7 +35,7 @@ async def commit_lines(root: Path) -> list[str]:
     words = ("log", f"-{_READ}", "--no-merges", "--invert-grep", "--grep=^Sq-Run: ", "--format=%s")
     subjects = (await _said(root, *words)).splitlines()
     share = sum(bool(_CONVENTIONAL.match(one)) for one in subjects) / max(1, len(subjects))
-    if lints or (subjects and share >= _ENOUGH):
+    if lints or (len(subjects) >= _LEAST and share >= _ENOUGH):
         found.append("writes messages as `feat: …`")
     if not found:
         return []
@@ -39,16 +44,14 @@ async def commit_lines(root: Path) -> list[str]:
     return [f"commits: this repository {listed(found)}. {ours}: {sets}"]
 
 
-async def style_of(root: Path, *, author: str, title: str, sign: bool) -> CommitStyle:
-    """Return how a run commits, as `commit.author`, `commit.message` and `commit.sign` say."""
-    name, _, address = author.rstrip(">").partition(" <")
-    if author in {"sq", "user"}:
-        asked = [
-            await _said(root, "config", f"user.{one}") if author == "user" else ""
-            for one in ("name", "email")
-        ]
-        name, address = asked[0] or NAME, asked[1] or EMAIL
-    return CommitStyle(name=name, email=address, title=title, sign=sign)
+async def style_of(root: Path, settings: Settings) -> CommitStyle:
+    """Return how a run commits, as its settings say."""
+    author, found = settings.commit_author, {"name": NAME, "email": EMAIL}
+    if "<" in author:
+        found = dict(zip(found, author.rstrip(">").split(" <"), strict=True))
+    elif author == "user":
+        found = {one: await _said(root, "config", f"user.{one}") or found[one] for one in found}
+    return CommitStyle(**found, title=settings.commit_message, sign=settings.commit_sign)
 
 
 async def base_lines(repository: Repository) -> list[str]:
