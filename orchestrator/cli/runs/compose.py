@@ -250,7 +250,7 @@ async def _drivers_inside(
 async def _git_inside(
     boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path, settings: Settings
 ) -> AsyncIterator[None]:
-    """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works, and commit as set."""
+    """Let git read agents' places in sandboxes, at any level, where bubblewrap works, and commit as set."""
     commit_style.set(await style_of(trusted.root, settings))
     async with _drivers_inside(boundary, trusted, run_folder):
         if not boundary.choice.program:
