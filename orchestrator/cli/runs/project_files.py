@@ -16,6 +16,8 @@ from state.errors import UsageError
 from state.settings.config import ResolvedConfig
 from state.settings.records import Sandbox, Settings
 
+_VERSIONS = (".tool-versions", ".python-version", ".ruby-version", ".node-version", ".java-version")
+
 
 async def give_files(run: Run) -> None:
     """Give agents the project's instructions and servers, and commands the folders beside the checkout."""
@@ -43,9 +45,18 @@ async def _give_to_agents(run: Run) -> None:
 
 
 async def _show_beside(run: Run) -> None:
-    """Let commands read what the base's manifests and `worktree.include_beside` name beside the checkout."""
+    """Let commands read what the base's manifests and `worktree.include_beside` name beside the checkout.
+
+    Shims read their versions from files in the folders above it.
+    """
     found = await siblings_named(run.repository, run.started.base_commit) if run.settings.worktrees else {}
-    named = {str(Path(one).expanduser()) for one in (*found, *run.settings.worktree_beside)}
+    above = [os.path.relpath(folder, run.repository) for folder in run.repository.parents]
+    shims = (
+        [f"{folder}/{name}" for folder in (*above, "~") for name in _VERSIONS]
+        if run.settings.worktrees
+        else []
+    )
+    named = {str(Path(one).expanduser()) for one in (*found, *run.settings.worktree_beside, *shims)}
     run.commands.beside = {one: os.path.realpath(run.repository / one) for one in named}
 
 

@@ -219,7 +219,8 @@ def test_folders_beside_the_repository_are_where_tests_and_set_up_look_for_them(
     for name in ("lib", "shared"):
         (root.parent / name).mkdir()
         (root.parent / name / "data.txt").write_text("1\n")
-    command = "test -f ../lib/data.txt -a -f ../shared/data.txt"
+    (root.parent / ".tool-versions").write_text("python 3.12\n")  # a shim looks for it
+    command = "test -f ../lib/data.txt -a -f ../shared/data.txt -a -f ../.tool-versions"
     settings = {"sandbox": sandbox, "worktree.include_beside": ("../shared",), "worktree.setup": (command,)}
     done = rehearse(whole_run(), verify=(command,), settings=settings)
     assert {one.exit_code for found in done.of(e.VerificationFinished) for one in found.runs} == {0}
