@@ -36,6 +36,7 @@ _ENVIRONMENTS = {
     "elm-stuff": "elm",
 }
 _SIGNS = {"env": "pyvenv.cfg", "venv": "pyvenv.cfg", "vendor": "autoload.php", "local": "lib/perl5"}
+ALONE = "is in your checkout alone"  # said of a folder of packages
 _LEFTOVERS = (
     "__pycache__",
     ".pytest_cache",
@@ -131,7 +132,7 @@ async def differences(
 
 def _only_here(name: str) -> str:
     return (
-        f"{name} is in your checkout alone, since git ignores it and no lock file makes it anew: "
+        f"{name} {ALONE}, since git ignores it and no lock file makes it anew: "
         f'`worktree.include = ["{name}/"]` copies it, or `worktree.setup` lists the commands that make it'
     )
 

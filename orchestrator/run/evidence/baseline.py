@@ -12,7 +12,7 @@ from orchestrator.git.repository import named
 from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.git.workspace import snapshot_aside, tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
-from orchestrator.project.readiness.checkout import Place, causes
+from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.endless import never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
@@ -52,6 +52,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
     ran = {command: await _with_canary(run, tree, check, suites[command]) for command, check in ran.items()}
     found = kept | ran
     checks = [found[command] for command in dict.fromkeys((*sources, *kept))]
+    lacking = await _lacking(run, scratch, ran.values())
     run.record(
         BaselineTaken(
             tree=tree,
@@ -59,7 +60,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
             checks=tuple(checks),
             kept=tuple(kept),
             notes=(
-                *await _lacking(run, scratch, ran.values()),
+                *lacking,
                 *_notes(run, checks),
                 *left_out,
                 *([_no_work(rewritten)] if rewritten else []),
@@ -69,7 +70,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
             left_out=left_out,
         )
     )
-    return _cannot_begin(checks)
+    return _cannot_begin(checks) or _cannot_verify(checks, lacking)
 
 
 async def take_baseline_of_analysis(run: Run) -> None:
@@ -359,3 +360,12 @@ def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
         "installed by a command in `worktree.setup`, in a new run"
     )
     return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)
+
+
+def _cannot_verify(checks: Sequence[BaselineCheck], lacking: Sequence[str]) -> RunEnded | None:
+    """Return the end of a run whose commands all lack an environment that the checkout has."""
+    missing = [one for one in lacking if ALONE in one]
+    if not missing or any(one.standing is BaselineStanding.PASSES or one.run.count.passed for one in checks):
+        return None
+    cause = f"nothing could verify the work, so none was begun: {missing[0]}. Begin again with one of them"
+    return RunEnded(outcome=Outcome.USAGE, cause=cause)

@@ -7,6 +7,7 @@ import pytest
 from language.scripted import Rehearse, call, completes, says, whole_run, writes
 
 from state.journal import events as e
+from state.outcome import Outcome
 from state.settings.config import user_file
 
 Shell = Callable[..., str]
@@ -225,3 +226,19 @@ def test_folders_beside_the_repository_are_where_tests_and_set_up_look_for_them(
     done = rehearse(whole_run(), verify=(command,), settings=settings)
     assert {one.exit_code for found in done.of(e.VerificationFinished) for one in found.runs} == {0}
     assert "set-up and verification may read ../lib (go.mod names it), ../shared" in done.output
+
+
+# --- the environment ---------------------------------------------------------------------------------------
+
+
+def test_an_environment_that_is_in_the_checkout_alone_is_named_before_a_token_is_spent_and_may_be_copied(
+    rehearse: Rehearse, commit: Commit
+) -> None:
+    root = commit({".gitignore": ".venv/\n", "Makefile": "test:\n\t.venv/bin/check\n"})
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "check").write_text("#!/bin/sh\n")
+    (root / ".venv" / "bin" / "check").chmod(0o755)
+    done = rehearse(whole_run(), verify=("make test",), ends=Outcome.USAGE)
+    assert ".venv is in your checkout alone" in done.output
+    assert not done.of(e.CallStarted)
+    rehearse(whole_run(), verify=("make test",), settings={"worktree.include": (".venv/",)})
