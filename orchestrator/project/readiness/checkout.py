@@ -22,31 +22,19 @@ from state.secrets import without_secrets
 from state.words import listed
 
 # Folders that hold the packages of a project, each with the ecosystem whose set-up makes it anew.
-_ENVIRONMENTS = {
-    **dict.fromkeys((".venv", "venv", "env", ".conda", "__pypackages__"), "python"),
-    "node_modules": "node",
-    "vendor/bundle": "ruby",
-    "vendor": "php",
-    "deps": "elixir",
-    "local": "perl",
-    "lua_modules": "lua",
-    "renv/library": "r",
-    "_opam": "ocaml",
-    "Pods": "swift",
-    "elm-stuff": "elm",
-}
+_ROWS = (
+    *(
+        "python: .venv venv env .conda __pypackages__",
+        "node: node_modules",
+        "ruby: vendor/bundle",
+        "php: vendor",
+    ),
+    *("elixir: deps", "perl: local", "lua: lua_modules", "r: renv/library", "ocaml: _opam", "swift: Pods"),
+)
+_ENVIRONMENTS = {name: kind for kind, names in (row.split(": ") for row in _ROWS) for name in names.split()}
 _SIGNS = {"env": "pyvenv.cfg", "venv": "pyvenv.cfg", "vendor": "autoload.php", "local": "lib/perl5"}
 ALONE = "is in your checkout alone"  # said of a folder of packages
-_LEFTOVERS = (
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".sq",
-    ".git",
-    ".DS_Store",
-    "*.pyc",
-)
+_LEFTOVERS = ("__pycache__", ".*_cache", ".sq", ".git", ".DS_Store", "*.pyc")
 _NAME = r"[\w@][\w@./+-]*"
 _MODULES = (
     r"No module named '?([\w.]+)",
