@@ -38,14 +38,25 @@ from state.words import listed
 
 
 @click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
+@click.option(
+    "--ask-checkout",
+    is_flag=True,
+    help="Also run the test commands on a copy of your checkout, in a sandbox without network.",
+)
 @options.json_object
 @options.state_dir
-def command(as_json: bool, state_dir: Path | None) -> int:
+def command(ask_checkout: bool, as_json: bool, state_dir: Path | None) -> int:
     """Check whether sq can work here: `ok`, `warn` or `fail`, with advice for each that is not ok.
 
     No model is asked and nothing is changed. Exit code 0 if nothing fails, else 2.
     """
     checks = list(_checks(options.state_folder_of(state_dir)))
+    if ask_checkout:
+        from orchestrator.cli.doctor.asking import ask_checkout as ask
+
+        root = anyio.run(find_repository, Path.cwd()).root
+        settings = load_config(root, os.environ, rules=rule_names()).settings
+        checks += anyio.run(ask, root, settings, os.environ)
     failed = any(check.level is CheckLevel.FAIL for check in checks)
     if as_json:
         say_json({"ok": not failed, "checks": checks})
