@@ -100,17 +100,14 @@ async def differences(
         include: the patterns of `worktree.include`.
     """
     submodules = await submodules_of(root, tree)
-    lines = [
-        f"submodules as at the base, from what is here: {listed(there)}; changes in them are in no commit"
-        for there in [[one.path for one in submodules if one.objects]]
-        if there
-    ]
-    lines += [
-        f"{one.path} is a submodule whose commit {one.commit[:10]} is not here, so worktrees lack it: "
-        f"`git submodule update --init {one.path}`"
-        for one in submodules
-        if not one.objects
-    ]
+    lines, there = [], [one.path for one in submodules if one.objects]
+    if there:
+        lines = [
+            f"submodules as at the base, from what is here: {listed(there)}; no commit has changes in them"
+        ]
+    for one in (one for one in submodules if not one.objects):
+        lacks = f"{one.path} is a submodule whose commit {one.commit[:10]} is not here, so worktrees lack it"
+        lines.append(f"{lacks}: `git submodule update --init {one.path}`")
     for name in [one.rstrip("/") for one in await ignored_entries(root)] if ecosystems is not None else ():
         kind = _kind_of(root, name)
         if kind and kind not in (ecosystems or ()) and not matches(name, [one.strip("/") for one in include]):
@@ -160,16 +157,10 @@ def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
     yield from _of_variables(at, text, [one for one in ignored if not one.endswith("/")])
     yield from _of_outside(at, text, modules)
     yield from _of_programs(at, programs)
-    pointers = [
-        one
-        for one in {*re.findall(_NAME, text)}
-        if _is_pointer(at.folder / one) and not _is_pointer(at.root / one)
-    ]
-    if pointers:
-        yield (
-            f"{listed(sorted(pointers)[:_NAMED])} is a pointer of git-lfs in worktrees and content in your "
-            "checkout: `git lfs install` lets sq use the filter"
-        )
+    named = {*re.findall(_NAME, text)}
+    if pointers := [one for one in named if _is_pointer(at.folder / one) and not _is_pointer(at.root / one)]:
+        what = f"{listed(sorted(pointers)[:_NAMED])} is a pointer of git-lfs in worktrees, and content in"
+        yield f"{what} your checkout: `git lfs install` lets sq use the filter"
 
 
 def _found(patterns: Sequence[str], text: str) -> Iterator[str]:
@@ -179,9 +170,8 @@ def _found(patterns: Sequence[str], text: str) -> Iterator[str]:
 def _names(text: str, path: str) -> bool:
     """Whether a text names a file, by its name or as a module, or a folder or what is in it."""
     if path.endswith("/"):
-        return (
-            re.search(rf"(?<![\w.-]){re.escape(path[:-1])}(?:/|['\"\s:,)]|$)", text, re.MULTILINE) is not None
-        )
+        folder = rf"(?<![\w.-]){re.escape(path[:-1])}(?:/|['\"\s:,)]|$)"
+        return re.search(folder, text, re.MULTILINE) is not None
     last = Path(path)
     module = ".".join(last.with_suffix("").parts[-2:])
     words = (last.name, module if "." in module else f"'{module}'")
@@ -199,16 +189,10 @@ def _holds(folder: Path, modules: Collection[str], programs: Collection[str]) ->
         folder / "lib/perl5",
     ]
     first = {re.split(r"[./\\]", one)[0] if not one.startswith("@") else one for one in modules}
-    for home in homes:
-        if any(
-            (home / one).exists()
-            or (home / f"{one}.py").exists()
-            or (home / f"{one}.pm").exists()
-            or any(home.glob(f"{one}-[0-9]*"))
-            for one in first
-        ):
-            return True
-    return any((folder / place / one).exists() for place in ("bin", ".bin") for one in programs)
+    paths = [home / f"{one}{end}" for home in homes for one in first for end in ("", ".py", ".pm")]
+    paths += [folder / place / one for place in ("bin", ".bin") for one in programs]
+    # A name in an output may be too long for a file's.
+    return any(map(os.path.exists, paths)) or any(any(homes[-2].glob(f"{one}-[0-9]*")) for one in first)
 
 
 def _of_variables(at: Place, text: str, files: Sequence[str]) -> Iterator[str]:
@@ -216,11 +200,8 @@ def _of_variables(at: Place, text: str, files: Sequence[str]) -> Iterator[str]:
     given = without_secrets(at.environ)
     texts = {one: _beginning(at.root / one) for one in files if Path(one).name.startswith((".env", "env."))}
     for name in sorted({*_found(_VARIABLES, text)}):
-        held = [
-            one
-            for one, content in texts.items()
-            if re.search(rf"^(?:export )?{name}=", content, re.MULTILINE)
-        ]
+        sets_it = re.compile(rf"^(?:export )?{name}=", re.MULTILINE)
+        held = [one for one, content in texts.items() if sets_it.search(content)]
         sets = f'`worktree.variables = {{{name} = "…"}}` sets one for tests'
         if held:
             yield f"{name} is set in {held[0]}, which git ignores: `worktree.include` brings it, or {sets}"
@@ -238,15 +219,14 @@ def _of_outside(at: Place, text: str, modules: Collection[str]) -> Iterator[str]
         path = Path(os.path.normpath(at.folder / named))
         if path.is_relative_to(at.folder.parent) and not path.is_relative_to(at.folder):
             path = at.root.parent / path.relative_to(at.folder.parent)
-        if not path.exists() or path.is_relative_to(at.folder) or path.is_relative_to(at.root):
+        if not os.path.lexists(path) or path.is_relative_to(at.folder) or path.is_relative_to(at.root):
             continue
         if path.is_relative_to(home) and path.relative_to(home).parts[0][:1] == ".":
             beside[f"~/{path.relative_to(home)}"] = None
         elif path.is_relative_to(at.root.parent) and path != at.root.parent:
             beside[f"../{path.relative_to(at.root.parent).parts[0]}"] = None
-    beside.update(
-        {f"../{one}": None for one in modules if "." not in one and (at.root.parent / one).is_dir()}
-    )
+    near = (one for one in modules if "." not in one and os.path.lexists(at.root.parent / one))
+    beside |= dict.fromkeys(f"../{one}" for one in near)
     if beside:
         shows = f"`worktree.include_beside = {json.dumps([*beside][:_NAMED])}` shows it to tests"
         yield f"{listed([*beside][:_NAMED])} lies outside the repository: {shows}"
