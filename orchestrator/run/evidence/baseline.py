@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.git.command import git
 from orchestrator.git.repository import named
-from orchestrator.git.trees import changed_paths, files_in
-from orchestrator.git.workspace import snapshot_aside, tree_of
+from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
@@ -257,10 +257,8 @@ async def _rewritten(run: Run, scratch: ScratchWorktree) -> list[str]:
     """Return the files of the base that the commands have changed, but for those that the spec names."""
     if not run.settings.worktrees:
         return []
-    after = await snapshot_aside(scratch.folder, lenient=True)
-    tracked, spec = set(await files_in(run.repository, scratch.tree)), run.started.spec_text
-    changed = await changed_paths(run.repository, scratch.tree, after)
-    return [path for path in changed if path in tracked and Path(path).name not in spec]
+    changed = (await git(scratch.folder, "ls-files", "--modified", "-z")).split("\0")
+    return [path for path in dict.fromkeys(changed) if path and Path(path).name not in run.started.spec_text]
 
 
 def _no_work(paths: Sequence[str]) -> str:
