@@ -66,7 +66,7 @@ async def run_command(
     env: Mapping[str, str],
     containment: Containment,
     deadline_s: float = math.inf,
-    limit: Callable[[CommandUse], str] = lambda _used: "",
+    limit: Callable[[CommandUse, str], str] = lambda _used, _said: "",
     output_limit: int = 20_000,
     sandbox: SandboxPlan | None = None,
     given: bytes = b"",
@@ -111,6 +111,9 @@ async def run_command(
     )
 
 
+_END = 2_000  # bytes that show what a command waits for
+
+
 class _Tail:
     """The last `limit` of the bytes added.
 
@@ -135,6 +138,9 @@ class _Tail:
     @property
     def bytes(self) -> int:
         return self._left_out + len(self._kept)
+
+    def end(self) -> str:
+        return self._kept[-_END:].decode(errors="replace")
 
     def text(self) -> str:
         if self._left_out:  # do not begin in the middle of a character
@@ -171,14 +177,18 @@ class _Held:
 
 @contextlib.asynccontextmanager
 async def _held_to(
-    held: _Held, limit: Callable[[CommandUse], str], meter: Meter, sandbox: SandboxPlan | None, tail: _Tail
+    held: _Held,
+    limit: Callable[[CommandUse, str], str],
+    meter: Meter,
+    sandbox: SandboxPlan | None,
+    tail: _Tail,
 ) -> AsyncIterator[None]:
     """End the block when the command exceeds its limit or a total of its sandbox. `held` gets which."""
 
     async def look() -> None:
         while not held.beyond:
             await anyio.sleep(LOOK_S)
-            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True))
+            held.beyond = limit(await to_thread.run_sync(meter.look, abandon_on_cancel=True), tail.end())
         group.cancel_scope.cancel()
 
     async def watch(wait: Callable[[], Awaitable[str]]) -> None:

@@ -33,7 +33,16 @@ from state.redaction.redactor import Redact, Redactor, known_in, known_in_files,
 # Settings of a repository that reach beyond the sandbox: commands, hosts, files and addresses of the
 # worker's host.
 _WIDENING = (
-    *("sandbox", "notify", "telemetry", "gateway", "worktree.include", "worker.mcp", "policy.allowed"),
+    *(
+        "sandbox",
+        "notify",
+        "telemetry",
+        "gateway",
+        "worktree.include",
+        "worktree.include_beside",
+        "worker.mcp",
+        "policy.allowed",
+    ),
     "context",
 )
 OWN_SPEC, SCENARIO = "spec.md", "scenario.yaml"

@@ -7,9 +7,10 @@ import subprocess
 import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
-from importlib.resources import as_file, files
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -22,6 +23,7 @@ from state.paths import SCRATCH
 from state.secrets import without_secrets
 
 NAME, EMAIL = "sq", "sq@localhost"
+IGNORES = "sq-ignores"  # in sq's common folder of a run
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
@@ -68,6 +70,24 @@ _BY_NAME = frozenset(
     }
 )
 _BY_ATTRIBUTES = "--filters"  # of `cat-file`: as the attributes in the worktree say
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStyle:
+    """How the commits of a run are made: by whom, with which title, and whether they are signed."""
+
+    name: str = NAME
+    email: str = EMAIL
+    title: str = "{title}"
+    sign: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `git commit-tree`."""
+        return ("-S",) if self.sign else ()
+
+
+commit_style: ContextVar[CommitStyle] = ContextVar("commit_style", default=CommitStyle())  # noqa: B039  frozen
 
 
 class Door(Protocol):
@@ -165,10 +185,10 @@ def git_environment(extra: Mapping[str, str] | None = None, *, folder: Path | No
     return {
         **inherited,
         "PYTHONSAFEPATH": "1",  # a driver that is a Python module is not taken from the tree
-        "GIT_AUTHOR_NAME": NAME,
-        "GIT_AUTHOR_EMAIL": EMAIL,
-        "GIT_COMMITTER_NAME": NAME,
-        "GIT_COMMITTER_EMAIL": EMAIL,
+        "GIT_AUTHOR_NAME": (by := commit_style.get()).name,
+        "GIT_AUTHOR_EMAIL": by.email,
+        "GIT_COMMITTER_NAME": by.name,
+        "GIT_COMMITTER_EMAIL": by.email,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C.UTF-8",
@@ -358,10 +378,32 @@ def git_version() -> str | None:
 
 
 @contextmanager
-def ignoring_junk() -> Iterator[list[str]]:
-    """Yield the setting that makes git ignore build leftovers, not the user's global ignores."""
-    with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-        yield [f"core.excludesFile={junk}"]
+def ignoring_junk(folder: Path) -> Iterator[list[str]]:
+    """Yield the setting that makes git ignore build leftovers, and what the user ignores everywhere.
+
+    In a run that is the file that was written when it began (`write_ignores`).
+    """
+    trusted = trusted_now()
+    if trusted and (known := trusted.folder / IGNORES).is_file():
+        yield [f"core.excludesFile={known}"]
+        return
+    with tempfile.NamedTemporaryFile(prefix="sq-ignores-") as own:
+        write_ignores(folder, Path(own.name))
+        yield [f"core.excludesFile={own.name}"]
+
+
+def write_ignores(folder: Path, file: Path) -> None:
+    """Write the patterns of the user's `core.excludesFile`, then those of build leftovers, into a file."""
+    asked = ["git", "-C", str(folder), "config", "--path", "--get", "core.excludesFile"]
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            asked, env=git_environment(), capture_output=True, text=True, timeout=10, check=False
+        )
+        named = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+        users = Path(done.stdout.rstrip("\n") or f"{named}/git/ignore")
+        file.write_bytes((folder / users).read_bytes() + b"\n")
+    with file.open("ab") as end:
+        end.write((files("orchestrator.git") / "junk.gitignore").read_bytes())
 
 
 def _may_link(index: Path) -> bool:
@@ -399,8 +441,22 @@ async def add_all(
         for path, commit in links.items()
         if os.path.lexists(folder / path / ".git")
     ]
+    lines += await _given_up(folder, [path for path in links if not os.path.lexists(folder / path / ".git")])
     if lines:
         words, stdin = ("update-index", "-z", "--index-info"), os.fsencode("".join(lines))
         await git_bytes(folder, *words, stdin=stdin, environment=environment)
     add = ("add", "--all", *options)
     await git_bytes(folder, *add, settings=settings, environment=environment, deadline_s=deadline_s)
+
+
+async def _given_up(folder: Path, links: Sequence[str]) -> list[str]:
+    """Return lines that take links out of an index: to repositories made there whose `.git` is gone.
+
+    git would go on to take their files for a submodule that nobody has initialised.
+    """
+    filled = [path for path in links if (folder / path).is_dir() and any((folder / path).iterdir())]
+    if not filled:
+        return []
+    told = os.fsdecode(await git_bytes(folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD"))
+    known = {entry.partition("\t")[2] for entry in told.split("\0") if entry.startswith(_LINK)}
+    return [f"0 {'0' * 40}\t{path}\0" for path in filled if path not in known]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.command import git
+from orchestrator.git.command import commit_style, git
 from state.errors import GitError, UsageError
 from state.hidden import inert
 
@@ -19,7 +19,8 @@ def commit_message(title: str, about: str, *, run_id: str, criteria: Iterable[st
     """Return a message: a title, which may be an agent's, a sentence of sq's, and the trailers."""
     named = ", ".join(criteria)
     trailers = [f"{RUN}: {run_id}", *([f"{CRITERIA}: {named}"] if named else [])]
-    return "\n\n".join((inert(title)[:_TITLE_KEPT] or "Work", about, "\n".join(trailers)))
+    named_so = commit_style.get().title.replace("{title}", inert(title)[:_TITLE_KEPT] or "Work")
+    return "\n\n".join((named_so, about, "\n".join(trailers)))
 
 
 def merge_title(title: str, conventions: Sequence[str]) -> str:

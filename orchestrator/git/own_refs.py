@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.git.command import git, git_path, git_succeeds
+from orchestrator.git.command import commit_style, git, git_path, git_succeeds
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import add_into, head_of, snapshot, tree_of
 from state.errors import GitError
@@ -112,13 +112,19 @@ async def _commit_at(repository: Path, ref: str) -> str:
         return ""
 
 
-async def make_commit(repository: Path, *, tree: str, parents: Sequence[str], message: str) -> str:
-    """Make a commit on no branch, with the date of its last parent, so that a repeated call repeats it."""
+async def make_commit(
+    repository: Path, *, tree: str, parents: Sequence[str], message: str, styled: bool = False
+) -> str:
+    """Make a commit on no branch, with the date of its last parent, so that a repeated call repeats it.
+
+    `styled`: it is the run's work, and signed if the run signs.
+    """
     told = await git(repository, "rev-list", "--max-count=1", "--format=@%ct +0000", parents[-1])
     date = told.partition("\n")[2]
     on = [part for parent in parents for part in ("-p", parent)]
     environment = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    return await git(repository, "commit-tree", *on, "-F", "-", tree, stdin=message, environment=environment)
+    words = ("commit-tree", *(commit_style.get().options if styled else ()), *on, "-F", "-", tree)
+    return await git(repository, *words, stdin=message, environment=environment)
 
 
 async def keep(repository: Path, ref: str, commit: str) -> str:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchestrator.git.command import git, git_bytes
+from orchestrator.git.command import IGNORES, git, git_bytes, write_ignores
 from orchestrator.git.pinned_config import PLACES, RESTORED, TrustedGit, link_content, trusting
 from state.errors import GitError
 
@@ -96,6 +96,7 @@ async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> Tr
                 shutil.copyfile(source, folder / "info" / name)
         (common / "worktrees").mkdir(exist_ok=True)
         link_content(common, folder)
+        write_ignores(root, folder / IGNORES)
         left_out, drivers = set[str](), dict[bytes, bytes]()
         for name, local in (("config", True), ("nested-config", False)):
             found = await settings_of_repository(root, local=local)

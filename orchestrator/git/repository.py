@@ -164,9 +164,9 @@ async def deliver(
         return ""
     if now.head and not await git_succeeds(repository.root, "merge-base", "--is-ancestor", now.head, commit):
         return f"{base_branch} has moved on since the run began"
-    if dirty := await uncommitted(repository, not_dirt=not_dirt, untracked=False):
-        return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
     try:
+        if dirty := await uncommitted(repository, not_dirt=not_dirt, untracked=False):
+            return f"the checkout has uncommitted changes ({', '.join(dirty[:3])})"
         # By default git overwrites ignored files, which may be the user's. A name could be that of a tag too.
         await git(repository.root, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", commit)
     except GitError as error:

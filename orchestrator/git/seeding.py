@@ -67,25 +67,6 @@ async def left_out(repository: Path, patterns: Sequence[str]) -> tuple[str, ...]
     return (*tracked, *await not_ignored(repository, patterns))
 
 
-async def ignored_and_named(repository: Path, text: str) -> tuple[str, ...]:
-    """Return files of a checkout that git ignores and that a text names, by path or as a module.
-
-    Whole folders that git ignores are left out.
-    """
-    asked = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    listed = (await git(repository, "ls-files", *asked)).split("\0")
-    return tuple(path for path in listed if path and not path.endswith("/") and _names(text, path))
-
-
-def _names(text: str, path: str) -> bool:
-    last = Path(path)
-    module = ".".join(last.with_suffix("").parts[-2:])
-    words = (last.name, module if "." in module else f"'{module}'")
-    return any(
-        word in text and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text) for word in words
-    )
-
-
 async def refuse_not_ignored(repository: Path, patterns: Sequence[str], *, state: Path | None = None) -> None:
     """Refuse patterns that name files which git does not ignore.
 
@@ -138,7 +119,7 @@ async def ignored_paths(folder: Path, paths: Sequence[str]) -> list[str]:
     if not paths:
         return []
     try:
-        with ignoring_junk() as ignoring:
+        with ignoring_junk(folder) as ignoring:
             stdin = "".join(f"{_AS_NAME if path.startswith(':') else ''}{path}\0" for path in paths)
             listed = await git(folder, "check-ignore", "-z", "--stdin", stdin=stdin, settings=ignoring)
     except GitError:  # git fails if none is ignored. Any other failure is treated the same.
@@ -154,7 +135,7 @@ async def ignored_in(folder: Path, index: Path | None = None) -> dict[str, tuple
     asked = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
     environment = {"GIT_INDEX_FILE": str(index)} if index else {}
     found, listed = {}, ""
-    with ignoring_junk() as ignoring, suppress(GitError):  # nothing is ignored where git is not
+    with ignoring_junk(folder) as ignoring, suppress(GitError):  # nothing is ignored where git is not
         listed = await git(folder, *asked, settings=ignoring, environment=environment)
     for path in (one.rstrip("/") for one in listed.split("\0") if one):
         with suppress(OSError):

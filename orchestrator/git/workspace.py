@@ -19,6 +19,7 @@ from anyio import to_thread
 from orchestrator.git.command import (
     DEADLINE_S,
     add_all,
+    commit_style,
     door_to,
     git,
     git_bytes,
@@ -276,7 +277,7 @@ async def add_into(
     as unfit is left out, and so are large files, sparse ones too, if git could not read all by the deadline.
     Without `odd` that is an error.
     """
-    with ignoring_junk() as ignoring:
+    with ignoring_junk(folder) as ignoring:
         try:
             await add_all(
                 folder, "--ignore-errors", settings=ignoring, environment=environment, deadline_s=deadline_s
@@ -341,7 +342,7 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
         await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # a reset moves no branch then
     clean = ("clean", "-ffdq" if with_repositories else "-fdq")
     reset = ("reset", "--hard", "--quiet", commit)
-    with ignoring_junk() as ignoring:
+    with ignoring_junk(folder) as ignoring:
         try:
             await in_worktree(folder, *reset, settings=["submodule.recurse=false"])
             await git(folder, *clean, settings=ignoring)
@@ -392,7 +393,8 @@ async def commit_tree(folder: Path, *, branch: str, tree: str, message: str) -> 
     head = await git(folder, "rev-parse", "--verify", "HEAD")
     commit = head
     if await tree_of(folder, head) != tree:
-        commit = await git(folder, "commit-tree", "-p", head, "-F", "-", tree, stdin=message)
+        words = ("commit-tree", *commit_style.get().options, "-p", head, "-F", "-", tree)
+        commit = await git(folder, *words, stdin=message)
         await git(folder, "update-ref", f"refs/heads/{branch}", commit, head)
     await put_on(folder, commit, branch=branch, with_repositories=True)
     return commit
@@ -422,15 +424,18 @@ _DATE = "1970-01-01T00:00:00 +0000"  # the same tree is the same commit
 _FIXED = {"GIT_AUTHOR_DATE": _DATE, "GIT_COMMITTER_DATE": _DATE}
 
 
-async def show_tree(repository: Path, folder: Path, tree: str) -> None:
+async def show_tree(repository: Path, folder: Path, tree: str, *, base: str) -> None:
     """Put exactly this tree into a scratch worktree. Ignored files there stay, such as those of a set-up.
+
+    HEAD is the commit `base` if that holds the tree, else a commit on it: tests may read history and tags.
 
     Raises:
         GitError: git refuses.
     """
-    commit = await git(
-        repository, "commit-tree", "-F", "-", tree, stdin="A tree to verify\n", environment=_FIXED
-    )
+    commit = base
+    if await tree_of(repository, base) != tree:
+        words = ("commit-tree", "-p", base, "-F", "-", tree)
+        commit = await git(repository, *words, stdin="A tree to verify\n", environment=_FIXED)
     if not await ensure_worktree(repository, folder, branch=None, commit=commit, is_scratch=True):
         await put_on(folder, commit, branch=None, with_repositories=True)
 

@@ -4,6 +4,7 @@ A limit of wall time would be met sooner on a loaded machine, so processor time 
 The time on the wall is the last resort, for commands that wait or of which nothing is known.
 """
 
+from orchestrator.project.runners.endless import is_waiting
 from state.records.commands import CommandRun, CommandUse
 from state.settings.records import Limits
 
@@ -11,14 +12,19 @@ _TIMES_CPU = 5  # more tests, and a loaded machine, on which the same work takes
 _TIMES_WALL = 10
 _TIMES_SILENCE = 2
 _TIMES_CROWDED = 5  # for a command that is busy and had to wait for a processor
+_WAITS_S = 15.0  # of silence after such a line
 _BRIEF_S = 1.0  # of processor time: such a command is over before it slows another one down
 
 
-def exceeded(limits: Limits, base: CommandRun | None, processors: float, used: CommandUse) -> str:
+def exceeded(
+    limits: Limits, base: CommandRun | None, processors: float, used: CommandUse, said: str = ""
+) -> str:
     """Return which limit a command is beyond, with its figures and its setting, "" for none.
 
-    `base` is its run at the base, None if that says nothing.
+    `base` is its run at the base, None if that says nothing. `said` is the end of its output.
     """
+    if base is None and used.silent_s >= _WAITS_S and (waits := is_waiting(said)):
+        return f"does not end: it prints `{waits}` and waits. `CI=1` or `--run` in the command may end it"
     if base is None:
         return _without_base(limits.verify_s, processors, used)
     rules = [("did not end within", used.seconds, _TIMES_WALL, base.seconds, "verify_s")]

@@ -1,6 +1,8 @@
 """Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
 
 import os
+import re
+import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +30,9 @@ from orchestrator.run.turns import ALONE, Turn, Turns, distance
 from state.journal.events import CommandEnded, Event, TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
 from state.records.commands import BaselineStanding, CommandRun, HostUse
+from state.roles import Role
 from state.secrets import without_secrets
+from state.settings.kinds import AUTO, EVERY
 from state.settings.records import CommandNetwork, Settings
 
 OUTPUT_KEPT = 4_000  # characters at the end of a command's output that are stored
@@ -44,8 +48,9 @@ _TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
 class ProjectCommands:
     """Runs commands of the project. `folder` is the run's own. `seconds` is their time so far.
 
-    `recorder` has the baseline, and takes the waits, begins and ends. Without it no command has a baseline,
-    and all run in the order in which they are asked for.
+    `beside` are paths that they may read beside each folder in which they run, each with its real one.
+    `recorder` has the baseline, and takes the waits, begins and ends.
+    Without it no command has a baseline, and all run in the order in which they are asked for.
     """
 
     environ: Mapping[str, str]
@@ -54,8 +59,10 @@ class ProjectCommands:
     containment: Containment
     boundary: SandboxPolicy
     recorder: Record | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
     turns: Turns = field(default_factory=lambda: Turns(processors()))
     seconds: float = 0.0
+    _ports: dict[tuple[Path, str], str] = field(default_factory=dict)
     _waits: int = 0
     _begun: int = 0
 
@@ -87,20 +94,21 @@ class ProjectCommands:
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
         brief: bool = False,
+        is_evidence: bool = False,
     ) -> Ran:
         """As `Commands`."""
-        variables = {**without_secrets(self.environ), **({} if plainly else _OF_SQ), **(environment or {})}
+        variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,
             folder,
             variables,
+            beside=self._beside(folder),
             readable=readable if plainly else (*REPORTERS, *readable),
             writable=[*writable, *filter(None, [reports])],
             reach=reach,
             lived_in=plainly,
         )
-        name = told_as or command
-        base = self._at_the_base(like or name)
+        name, base = told_as or command, self._at_the_base(like or told_as or command)
 
         async def attempt(share: float) -> tuple[CommandResult, bool]:  # and whether others ran beside it
             async with self._turn(name, share) as turn, needs() as sandbox, self._told(name, part=bool(like)):
@@ -114,15 +122,47 @@ class ProjectCommands:
                     sandbox=sandbox,
                 )
             self.seconds += result.duration_s
-            return result, turn.beside
+            return result, turn.beside or self._agents_are_beside()
 
-        first, was_beside = await attempt(0.0 if brief else share_of(base, self.turns.processors))
-        if not (first.timed_out and (was_beside or (base and first.used.silent_s))):
+        first, was_beside = await attempt(self._share(name, base, brief=brief))
+        hangs = first.timed_out and (was_beside or (base and first.used.silent_s))
+        if not (hangs or (is_evidence and was_beside and first.exit_code)):
             return self._ran(name, first, reach)
-        if reports:
-            await remove_scratch_folder(reports)
-            reports.mkdir(mode=0o700)
+        await _emptied(reports)
         return self._ran(name, (await attempt(ALONE))[0], reach, before=first.beyond)
+
+    def _variables(self, folder: Path, more: Mapping[str, str], *, plainly: bool) -> dict[str, str]:
+        ours = {} if plainly else _OF_SQ
+        return {**without_secrets(self.environ), **ours, **self.variables_of(folder), **more}
+
+    def _share(self, command: str, base: CommandRun | None, *, brief: bool) -> float:
+        exclusive = self.settings.worktree_exclusive
+        if not brief and (exclusive == (EVERY,) or command in exclusive):
+            return ALONE
+        return 0.0 if brief else share_of(base, self.turns.processors)
+
+    def _agents_are_beside(self) -> bool:
+        """Whether a Worker has a session now whose own commands reach the same ports and services."""
+        reaches = not self.boundary.around_sessions or bool(self.settings.sandbox.services)
+        calls = self.recorder.view.calls.values() if self.recorder and reaches else ()
+        return any(call.end is None and call.started.role is Role.WORKER for call in calls)
+
+    def _beside(self, folder: Path) -> dict[Path, Path]:
+        """Return where commands in a folder find what lies beside the checkout, and where that is."""
+        found = {Path(os.path.normpath(folder / one)): Path(real) for one, real in self.beside.items()}
+        return {target: source for target, source in found.items() if source.exists()}
+
+    def variables_of(self, folder: Path) -> dict[str, str]:
+        """As `Commands`."""
+        found = {}
+        for name, _, text in (one.partition("=") for one in self.settings.worktree_variables):
+            if text == AUTO and (folder, name) not in self._ports:
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    self._ports[folder, name] = str(free.getsockname()[1])
+            place = re.sub(r"\W", "_", f"{folder.name}_{self.folder.name[-4:]}")
+            found[name] = self._ports.get((folder, name)) or text.replace("{place}", place)
+        return found
 
     def _at_the_base(self, command: str) -> CommandRun | None:
         """Return what a command did at the base, None if that says nothing of what it may use."""
@@ -228,6 +268,7 @@ class ProjectCommands:
         folder: Path,
         variables: Mapping[str, str],
         *,
+        beside: Mapping[Path, Path],
         readable: Sequence[Path],
         writable: Sequence[Path],
         reach: Reach,
@@ -236,6 +277,9 @@ class ProjectCommands:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
         boundary = self.boundary
         if not boundary.around_commands:
+            for target, source in beside.items():  # there is no other way to show it there
+                if target.parent == folder.parent and not os.path.lexists(target):
+                    target.symlink_to(source)
             yield None
             return
         scratch = self.folder / SANDBOXES / uuid4().hex
@@ -243,6 +287,7 @@ class ProjectCommands:
             workspace=folder,
             scratch=scratch,
             path=variables.get("PATH", os.defpath),
+            beside=beside,
             readable=readable,
             writable=writable,
             network=self._network(reach),
@@ -253,3 +298,9 @@ class ProjectCommands:
             yield await to_thread.run_sync(boundary.plan, needs)
         finally:
             await remove_scratch_folder(scratch)
+
+
+async def _emptied(reports: Path | None) -> None:
+    if reports:
+        await remove_scratch_folder(reports)
+        reports.mkdir(mode=0o700)

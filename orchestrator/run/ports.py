@@ -193,7 +193,9 @@ class ScratchWorktree:
 
 
 class Commands(Protocol):
-    """Runs commands of the project."""
+    """Runs commands of the project. They may read the paths of `beside`, each with its real one."""
+
+    beside: Mapping[str, str]
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -223,6 +225,10 @@ class Commands(Protocol):
         """
         ...
 
+    def variables_of(self, folder: Path) -> dict[str, str]:
+        """Return the variables of `worktree.variables`, with the values of this place."""
+        ...
+
     async def whole(
         self,
         command: str,
@@ -237,11 +243,12 @@ class Commands(Protocol):
         reach: Reach = Reach.SEALED,
         plainly: bool = False,
         brief: bool = False,
+        is_evidence: bool = False,
     ) -> Ran:
         """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
 
         At its limit it is tried once more, with no other command of this run beside it, if others ran beside
-        it or if it hangs and did not at the base.
+        it or if it hangs and did not at the base. A failure of evidence counts only after it failed so.
 
         Args:
             command: a line for the shell.
@@ -255,6 +262,7 @@ class Commands(Protocol):
             reach: the network and the credentials that it has in a sandbox.
             plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
             brief: it is one of sq's own that is over at once, so it waits for no turn.
+            is_evidence: its failure speaks against the work.
         """
         ...
 

@@ -195,6 +195,48 @@ SET_UP = ValueKind(
     lambda text: text.strip() if text.strip() in {AUTO, NONE} else _lines_in(text),
     lambda value: value if isinstance(value, str) else tuple(value) or NONE,
 )
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
+
+
+def _assigned(value: object) -> list[str]:
+    given = value.items() if isinstance(value, dict) else ()
+    return [f"{name}={text}" for name, text in given] or (
+        list(value) if isinstance(value, list | tuple) else []
+    )
+
+
+VARIABLES = ValueKind(
+    'a table of texts, as {PORT = "auto", DATABASE = "test_{place}"}, or a list of "NAME=VALUE"',
+    lambda value: (
+        isinstance(value, dict | list | tuple)
+        and all(isinstance(one, str) and _VARIABLE.fullmatch(one) for one in _assigned(value))
+        and all(isinstance(one, str) for one in (value.values() if isinstance(value, dict) else ()))
+    ),
+    _lines_in,
+    lambda value: tuple(_assigned(value)),
+)
+EVERY = "all"
+EXCLUSIVE = ValueKind(
+    f'"{EVERY}" or a list of commands',
+    lambda value: value == EVERY if isinstance(value, str) else LINES.fits(value),
+    lambda text: EVERY if text.strip() == EVERY else _lines_in(text),
+    lambda value: value if isinstance(value, str) else tuple(value),
+    store=lambda value: (value,) if isinstance(value, str) else value,
+    load=lambda value: EVERY if value == (EVERY,) else value,
+)
+_TITLE, _AUTHOR = "{title}", re.compile(r"sq|user|[^<>\n]+ <[^<>\s]+@[^<>\s]+>")
+TITLE = ValueKind(
+    f"a text of one line with {_TITLE} in it",
+    lambda value: isinstance(value, str) and _TITLE in value and "\n" not in value.strip(),
+    str.strip,
+    str.strip,
+)
+AUTHOR = ValueKind(
+    '"sq", "user" (of git\'s settings) or "NAME <ADDRESS>"',
+    lambda value: isinstance(value, str) and bool(_AUTHOR.fullmatch(value.strip())),
+    str.strip,
+    str.strip,
+)
 BY_ITSELF = ValueKind(
     f'true, false or "{AUTO}"',
     lambda value: isinstance(value, bool) or value == AUTO,

@@ -14,13 +14,17 @@ from state.settings.kinds import (
     ADDRESS,
     AMOUNT,
     ANONYMOUS,
+    AUTHOR,
     BY_ITSELF,
+    EXCLUSIVE,
     HOSTS,
     MOMENT,
     REGISTRIES,
     SERVICES,
     SET_UP,
     SWITCH,
+    TITLE,
+    VARIABLES,
     SetBy,
     ValueKind,
     or_empty,
@@ -379,6 +383,46 @@ class Settings:
             key="worktree.include",
         ),
     ] = ()
+    worktree_beside: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "folders beside the repository (`../lib`) and paths of your home (`~/.config/tool`) that set-up "
+            "and verification may read, beside those that a manifest or lock file names",
+            key="worktree.include_beside",
+        ),
+    ] = ()
+    worktree_exclusive: Annotated[
+        tuple[str, ...],
+        SetBy(
+            "commands that run with no other command of the run beside them, or `all`, for ports and "
+            "services that worktrees share",
+            EXCLUSIVE,
+            key="worktree.exclusive",
+        ),
+    ] = ()
+    worktree_variables: Annotated[
+        tuple[str, ...],
+        SetBy(
+            'variables of verification commands with values of their own in each place: `PORT = "auto"` is a '
+            'free port, and `DATABASE = "test_{place}"` has the name of the place in it',
+            VARIABLES,
+            key="worktree.variables",
+        ),
+    ] = ()
+    commit_sign: Annotated[
+        bool, SetBy("sq signs the commits of the work as git's settings say", key="commit.sign")
+    ] = False
+    commit_message: Annotated[
+        str, SetBy("title of each commit, such as `feat: {title}`", TITLE, key="commit.message")
+    ] = "{title}"
+    commit_author: Annotated[
+        str,
+        SetBy(
+            "author of the commits: `sq`, `user` (of git's settings) or `NAME <ADDRESS>`",
+            AUTHOR,
+            key="commit.author",
+        ),
+    ] = "sq"
     included_by_file: bool = False
     worker_mcp: Annotated[
         tuple[str, ...],

@@ -31,7 +31,7 @@ def way(request: pytest.FixtureRequest, namespaces_work: bool) -> Containment:
 
 
 async def run(command: str, way: Containment, limit: float = 0.0, silence: float = 0.0) -> CommandResult:
-    def beyond(used: CommandUse) -> str:
+    def beyond(used: CommandUse, _said: str) -> str:
         if silence and used.silent_s >= silence:
             return "it is silent"
         return "it used too much" if limit and (used.cpu_s or 0.0) >= limit else ""

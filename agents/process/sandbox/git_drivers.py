@@ -11,7 +11,7 @@ from agents.process.sandbox.plan import Mount, writing
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import GitFolders, git_mounts, without_credentials
 
-_HERE = '--bind "$here" "$here" --ro-bind "$here/.git" "$here/.git" --chdir "$here" --'
+_HERE = '--bind "$here" "$here" --ro-bind "$here/.git" "$here/.git" --bind-try {lfs} {lfs} --chdir "$here" --'
 
 
 def around_drivers(
@@ -42,4 +42,5 @@ def around_drivers(
         *([Mount(target=own / "config", source=cleaned)] if cleaned else []),
     )
     words = bubblewrapped([], replace(plan, mounts=mounts))
-    return f"{shlex.join(words[: words.index('--')])} {_HERE}"
+    lfs = shlex.quote(str(common / "lfs"))  # below the checkout's `.git`, where filters write while they read
+    return f"{shlex.join(words[: words.index('--')])} {_HERE.format(lfs=lfs)}"

@@ -58,7 +58,7 @@ class Needs:
     removes. `hidden` are folders of which nothing is shown but the paths named here. `with_credentials`: the
     files with which package managers sign in are readable, and their caches can be written. `keeps_index`:
     the index that the process leaves becomes the workspace's own, because a resolver marks paths in it.
-    `lived_in`: its home holds the usual files of one.
+    `lived_in`: its home holds the usual files of one. `beside` are paths inside that show others, read-only.
     """
 
     workspace: Path
@@ -66,6 +66,7 @@ class Needs:
     path: str
     writes: bool = True
     readable: Sequence[Path] = ()
+    beside: Mapping[Path, Path] = field(default_factory=dict)
     writable: Sequence[Path] = ()
     network: Network = Network.NONE
     gateway: GatewaySocket | None = None

@@ -1,9 +1,13 @@
 """The boundary of a run: makes the plan for each session and for each command that sq runs."""
 
+import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from agents.process.sandbox.choice import Choice, SandboxLevel
@@ -33,13 +37,16 @@ _SOCKETS = (
     ),
     *("XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "TMUX", "PULSE_SERVER"),
 )
+_GIT = ".gitconfig"
+_NOBODY = {"user.name": "A Person", "user.email": "person@localhost"}
+_ASKING_S = 5.0
 _USUAL = {  # the usual files of a home, with plausible content
     ".bash_history": "ls\ncd src\ngit status\ngit pull\n",
     ".bash_logout": "clear\n",
     ".bashrc": "HISTSIZE=1000\nalias ll='ls -l'\n",
     ".cache/motd.legal-displayed": "",
     ".config/user-dirs.locale": "en_US\n",
-    ".gitconfig": "[pull]\n\trebase = false\n",
+    _GIT: "[pull]\n\trebase = false\n",
     ".local/share/recently-used.xbel": "",
     ".profile": '[ -f "$HOME/.bashrc" ] && . "$HOME/.bashrc"\n',
     ".ssh/known_hosts": "",
@@ -92,7 +99,7 @@ class SandboxPolicy:
 
     def plan(self, needs: Needs) -> SandboxPlan:
         """Return the plan for a process. Copies its git folder, and makes folders in `scratch`. Blocks."""
-        stand_in = _prepared(needs)
+        stand_in = _prepared(needs, _who_commits(self.home))
         is_session, outside = needs.network is Network.GATEWAY, self.outside
         online = outside.hosts is not None and needs.network in {Network.GATEWAY, Network.HOSTS}
         for place, folder in outside.seeds.items() if online and is_session else ():
@@ -108,6 +115,7 @@ class SandboxPolicy:
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
             *reading((*self.shared, *needs.readable, *(outside.readable if online else ()))),
+            *(Mount(target=target, source=source) for target, source in needs.beside.items()),
             *writing(needs.writable),
             *(git := [*_git(needs)]),
             *own_locks(git, needs.scratch),
@@ -161,11 +169,30 @@ def no_boundary(environ: Mapping[str, str]) -> SandboxPolicy:
     )
 
 
-def _prepared(needs: Needs) -> Path:
+@lru_cache
+def _who_commits(home: Path) -> str:
+    """Return git's settings for tests that commit: the user's name, address and first branch, or others."""
+    asked = ["git", "config", "--global", "--get-regexp", r"^(user\.(name|email)|init\.defaultbranch)$"]
+    environ = {**os.environ, "HOME": str(home)}
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            asked, env=environ, capture_output=True, text=True, timeout=_ASKING_S, check=False
+        )
+        told = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+        lines = {**_NOBODY, **told}.items()
+        return "".join(
+            f"[{key.partition('.')[0]}]\n\t{key.partition('.')[2]} = {json.dumps(value)}\n"
+            for key, value in lines
+        )
+    return ""
+
+
+def _prepared(needs: Needs, identity: str) -> Path:
     scratch = needs.scratch
     for folder in (scratch / "home", scratch / "tmp", *needs.writable):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, text in _USUAL.items() if needs.lived_in else ():
+    usual = _USUAL if needs.lived_in else {}
+    for name, text in {**usual, _GIT: usual.get(_GIT, "") + identity}.items():
         file = scratch / "home" / name
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file.write_text(text)

@@ -33,19 +33,30 @@ from orchestrator.git.repository import Repository, find_repository, uncommitted
 from orchestrator.views.screen import say, say_json
 from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
-from state.secrets import without_secrets
 from state.settings.config import load_config
+from state.words import listed
 
 
 @click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
+@click.option(
+    "--ask-checkout",
+    is_flag=True,
+    help="Also run the test commands on a copy of your checkout, in a sandbox without network.",
+)
 @options.json_object
 @options.state_dir
-def command(as_json: bool, state_dir: Path | None) -> int:
+def command(ask_checkout: bool, as_json: bool, state_dir: Path | None) -> int:
     """Check whether sq can work here: `ok`, `warn` or `fail`, with advice for each that is not ok.
 
     No model is asked and nothing is changed. Exit code 0 if nothing fails, else 2.
     """
     checks = list(_checks(options.state_folder_of(state_dir)))
+    if ask_checkout:
+        from orchestrator.cli.doctor.asking import ask_checkout as ask
+
+        root = anyio.run(find_repository, Path.cwd()).root
+        settings = load_config(root, os.environ, rules=rule_names()).settings
+        checks += anyio.run(ask, root, settings, os.environ)
     failed = any(check.level is CheckLevel.FAIL for check in checks)
     if as_json:
         say_json({"ok": not failed, "checks": checks})
@@ -67,6 +78,7 @@ def _checks(state: Path) -> Iterator[DoctorCheck]:
 
 LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
 _RUNS_NAMED = 3
+_STEP = "set-up: "  # begins the lines of a run on it
 
 
 async def checks_of_repository(state: Path) -> list[DoctorCheck]:
@@ -88,7 +100,7 @@ async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    return [*looked_at, await _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
+    return [*looked_at, *await _set_up(repository), _state(state, ignored=ignored), _space(state), *left]
 
 
 async def _repository(repository: Repository, state: Path) -> DoctorCheck:
@@ -116,21 +128,27 @@ async def _repository(repository: Repository, state: Path) -> DoctorCheck:
     return ok(name, f"{found}, clean")
 
 
-async def _set_up(root: Path) -> DoctorCheck:
-    """Whether each program for the set-up of a worktree is installed, by the checkout's files."""
-    from orchestrator.project.readiness.plan import plan_without_ignored
+async def _set_up(repository: Repository) -> list[DoctorCheck]:
+    """What a run would say of its worktrees: their set-up, and what differs there. Nothing is run."""
+    from orchestrator.cli.runs.notes import lines_on_places
+    from orchestrator.project.readiness.checkout import ignored_entries
 
     try:
-        include = load_config(root, os.environ, rules=rule_names()).settings.worktree_include
+        settings = load_config(repository.root, os.environ, rules=rule_names()).settings
     except UsageError:  # another check says so
-        include = ()
-    plan = await plan_without_ignored(
-        root, checkout=root, include=include, environ=without_secrets(os.environ)
-    )
-    if plan.left_out:
-        found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
-        return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))
-    return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
+        return []
+    lines = await lines_on_places(repository, settings) if repository.head else []
+    steps = [line.removeprefix(_STEP) for line in lines if line.startswith(_STEP)]
+    lacking = [one for one in steps if ", so " in one]
+    found = "; ".join(one.partition(", so ")[0] for one in lacking or steps)
+    advice = "; ".join(one.partition(": ")[2] for one in lacking)
+    checks = [warn("set-up", found, advice) if lacking else ok("set-up", found or "a worktree needs none")]
+    others = [line for line in lines if not line.startswith(_STEP)]
+    files = [one for one in await ignored_entries(repository.root) if not one.endswith("/")]
+    ignored = f"git ignores {listed(files)}: `worktree.include` copies what tests need of it" if files else ""
+    found = "; ".join(filter(None, (*others, ignored))) or "as the checkout"
+    advice = "a run says the same at its start, and what a failing command names of it"
+    return [*checks, warn("worktrees", found, advice) if others else ok("worktrees", found)]
 
 
 def _state(state: Path, *, ignored: bool | None) -> DoctorCheck:

@@ -26,7 +26,7 @@ from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
 from orchestrator.cli.runs.plans import basis_of
-from orchestrator.cli.runs.project_files import give_to_agents
+from orchestrator.cli.runs.project_files import give_files
 from orchestrator.cli.runs.publisher import Publisher, send_last
 from orchestrator.cli.runs.request import (
     GoOn,
@@ -35,9 +35,10 @@ from orchestrator.cli.runs.request import (
     boundary_of,
     check_retries,
 )
-from orchestrator.git.command import through
+from orchestrator.git.command import commit_style, through
 from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
 from orchestrator.git.pinned_config import TrustedGit, trusting
+from orchestrator.git.users.rules import style_of
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
@@ -193,9 +194,9 @@ async def drive(
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
         boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
         boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
-        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder))
+        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder, settings))
         run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
-        await give_to_agents(run)
+        await give_files(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
@@ -246,15 +247,21 @@ async def _drivers_inside(
 
 
 @asynccontextmanager
-async def _git_inside(boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path) -> AsyncIterator[None]:
-    """Let git read agents' places in sandboxes, at any level, wherever bubblewrap works."""
+async def _git_inside(
+    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path, settings: Settings
+) -> AsyncIterator[None]:
+    """Let git read agents' places in sandboxes, at any level, where bubblewrap works, and commit as set."""
+    commit_style.set(await style_of(trusted.root, settings))
     async with _drivers_inside(boundary, trusted, run_folder):
         if not boundary.choice.program:
             yield
             return
         scratch = run_folder / "door"
-        drivers = drivers_of(trusted)[1]
-        async with through(SandboxDoor(trusted=trusted, boundary=boundary, scratch=scratch, drivers=drivers)):
+        names, paths = drivers_of(trusted)
+        door = SandboxDoor(
+            trusted=trusted, boundary=boundary, scratch=scratch, drivers=paths, filters=bool(names)
+        )
+        async with through(door):
             yield
         await remove_scratch_folder(scratch)
 
@@ -312,7 +319,12 @@ def _run(
         Path(started.spec_name), state_root, Path(started.repository), rehearsal, plan_file
     )
     workspaces: Worktrees | Checkout = (
-        Worktrees(started=started, merge_home=settings.merge, not_dirt=not_dirt)
+        Worktrees(
+            started=started,
+            merge_home=settings.merge,
+            not_dirt=not_dirt,
+            no_work=lambda: recorder.view.baseline.rewritten,
+        )
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )

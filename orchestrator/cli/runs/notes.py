@@ -18,6 +18,7 @@ from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, named, uncommitted
 from orchestrator.git.seeding import INCLUDE_FILE, left_out
+from orchestrator.git.users.rules import base_lines, commit_lines
 from orchestrator.notices.sending import is_address
 from orchestrator.telemetry.conventions import read_headers
 from orchestrator.views.run.ending import NETWORK_IS_OPEN
@@ -33,6 +34,7 @@ from state.settings.records import (
     Settings,
     Steering,
 )
+from state.words import listed
 
 _NO_DOOR = (
     "without bubblewrap, sq reads an agent's folder only after its session has ended, and begins each next "
@@ -69,8 +71,7 @@ async def notes_for(
             f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
         )
         notes.append(why)
-    if settings.worktrees and settings.sets_up_by_itself:
-        notes += await _set_up(repository.root, settings)
+    notes += await lines_on_places(repository, settings) if repository.head else []
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))
 
 
@@ -167,14 +168,26 @@ def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
     ]
 
 
-async def _set_up(root: Path, settings: Settings) -> list[str]:
-    """How worktrees will be made ready, by the files of the checkout."""
+async def lines_on_places(repository: Repository, settings: Settings) -> list[str]:
+    """Return lines on the base, on rules for commits, and on what worktrees get and lack."""
+    from orchestrator.project.readiness.checkout import differences, siblings_named
     from orchestrator.project.readiness.plan import plan_without_ignored
 
-    plan = await plan_without_ignored(
-        root, checkout=root, include=settings.worktree_include, environ=without_secrets(os.environ)
-    )
-    return [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+    root, include, lines = repository.root, settings.worktree_include, await base_lines(repository)
+    if (settings.commit_sign, settings.commit_message, settings.commit_author) == (False, "{title}", "sq"):
+        lines += await commit_lines(root)
+    if not settings.worktrees:
+        return lines
+    named = (f"{path} ({file} names it)" for path, file in (await siblings_named(root, "HEAD")).items())
+    if beside := [*named, *settings.worktree_beside]:
+        lines.append(f"set-up and verification may read {listed(beside)}")
+    kinds = None
+    if settings.sets_up_by_itself:
+        environ = without_secrets(os.environ)
+        plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
+        lines += [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+        kinds = [step.ecosystem for step in plan.steps]
+    return [*lines, *await differences(root, "HEAD", ecosystems=kinds, include=include)]
 
 
 def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:

@@ -1,5 +1,6 @@
 """What agents have of files: instructions and MCP servers of the base, files for worktrees, other folders."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +10,22 @@ from agents.process.sandbox.choice import Choice
 from orchestrator.git.seeding import INCLUDE_FILE, patterns_in, refuse_not_ignored
 from orchestrator.git.trees import text_at
 from orchestrator.project.agent_files import instructions_at, servers_at
+from orchestrator.project.readiness.checkout import siblings_named
 from orchestrator.run.record import Run
 from state.errors import UsageError
 from state.settings.config import ResolvedConfig
 from state.settings.records import Sandbox, Settings
 
+_VERSIONS = (".tool-versions", ".python-version", ".ruby-version", ".node-version", ".java-version")
 
-async def give_to_agents(run: Run) -> None:
+
+async def give_files(run: Run) -> None:
+    """Give agents the project's instructions and servers, and commands the folders beside the checkout."""
+    await _give_to_agents(run)
+    await _show_beside(run)
+
+
+async def _give_to_agents(run: Run) -> None:
     """Give agents the instructions of the base, which are recorded once, and Workers its named MCP servers.
 
     All are told which other folders they may read.
@@ -32,6 +42,22 @@ async def give_to_agents(run: Run) -> None:
     run.platform = replace(run.platform, instructions=run.recorder.for_model(words), servers=servers)
     if texts and run.view.context.instructions is None:
         run.record(read)
+
+
+async def _show_beside(run: Run) -> None:
+    """Let commands read what the base's manifests and `worktree.include_beside` name beside the checkout.
+
+    Shims read their versions from files in the folders above it.
+    """
+    found = await siblings_named(run.repository, run.started.base_commit) if run.settings.worktrees else {}
+    above = [os.path.relpath(folder, run.repository) for folder in run.repository.parents]
+    shims = (
+        [f"{folder}/{name}" for folder in (*above, "~") for name in _VERSIONS]
+        if run.settings.worktrees
+        else []
+    )
+    named = {str(Path(one).expanduser()) for one in (*found, *run.settings.worktree_beside, *shims)}
+    run.commands.beside = {one: os.path.realpath(run.repository / one) for one in named}
 
 
 async def refuse_servers(

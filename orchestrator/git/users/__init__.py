@@ -1,1 +1,1 @@
-"""The user's uncommitted work: copied to the byte, compared, put back."""
+"""The user's checkout: uncommitted work copied, compared, put back; submodules, and rules for commits."""

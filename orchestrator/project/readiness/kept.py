@@ -86,7 +86,7 @@ def put(kept: Path, key: str, seal: str, folder: Path) -> Product | None:
         remove_tree(source)
         return None
     about = msgspec.json.decode((source / _ABOUT).read_bytes(), type=Product)
-    there = (_put(source / _TREE / path, folder, path) for path in about.paths)
+    there = (put_at(source / _TREE / path, folder, path) for path in about.paths)
     if all(there) and _names_anew(about, folder):
         return about
     remove_all(folder, about.paths)
@@ -116,16 +116,16 @@ def seal_of(folder: Path) -> str:
     return found.hexdigest()
 
 
-def note_made(own: Path, folder: Path, paths: Sequence[str]) -> None:
+def note_made(own: Path, folder: Path, paths: Sequence[str], *, note: str = _MADE) -> None:
     """Note the files below these paths in a place of sq's. `own` is the place's git folder."""
-    write_inside(own, _MADE, msgspec.json.encode((paths, _marks(folder, paths))))
+    write_inside(own, note, msgspec.json.encode((paths, _marks(folder, paths))))
 
 
-def is_as_made(own: Path, folder: Path, *, tidies: bool = False) -> bool:
+def is_as_made(own: Path, folder: Path, *, tidies: bool = False, note: str = _MADE) -> bool:
     """Whether all that a set-up made is there and was not touched. `tidies`: remove what came to it since."""
-    if not (own / _MADE).exists():
+    if not (own / note).exists():
         return True
-    paths, files = msgspec.json.decode((own / _MADE).read_bytes(), type=tuple[list[str], _Marks])
+    paths, files = msgspec.json.decode((own / note).read_bytes(), type=tuple[list[str], _Marks])
     now = _marks(folder, paths)
     remove_all(folder, now.keys() - files.keys() if tidies else ())
     return all(now.get(name) == mark for name, mark in files.items())
@@ -205,7 +205,7 @@ def _file(path: Path, spelled: Iterable[bytes]) -> tuple[bool, bool]:
         return names, not names or content.find(b"\0") < 0
 
 
-def _put(source: Path, folder: Path, path: str) -> bool:
+def put_at(source: Path, folder: Path, path: str) -> bool:
     """Put a file or a folder into a place, instead of the current one. No link in the place is followed."""
     try:
         remove_inside(folder, path)

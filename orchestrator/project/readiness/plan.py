@@ -145,12 +145,16 @@ def _asking(table: Table) -> set[str]:
 
 
 def _deciding(shown: Shown) -> set[str]:
+    return {*shown.named(*deciding_names(), deepest=_DEEPEST)}
+
+
+def deciding_names() -> set[str]:
+    """Return the names and globs of manifests, lock files and other files that a set-up may depend on."""
     table = usual_table()
     tools = {
         name for tool in table.tools.values() for name in (*tool.locks, *tool.files, *tool.apart.manifests)
     }
-    names = {*_asking(table), *tools, *table.manifests, *_DECIDING}
-    return {*shown.named(*names, deepest=_DEEPEST)}
+    return {*_asking(table), *tools, *table.manifests, *_DECIDING}
 
 
 def _stands_for(done: SetUpStep, other: SetUpStep) -> bool:

@@ -4,14 +4,17 @@ The result of a command there decides how its later results count (product.md, s
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.git.seeding import ignored_and_named
+from orchestrator.git.command import git
+from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
+from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
+from orchestrator.project.runners.endless import never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.summary import cause_of, shown_commands
@@ -22,7 +25,6 @@ from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
-from state.words import listed
 
 CHOSEN = "--verify"
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
@@ -45,22 +47,30 @@ async def take_baseline(run: Run) -> RunEnded | None:
         kept = await _kept(run, scratch, sources)
         due = {command: source for command, source in sources.items() if command not in kept}
         ran = {check.run.command: check for check in await _checks(run, scratch, due)}
+        rewritten = await _rewritten(run, scratch) if due else []
         suites = {command: suite_of(command, scratch.folder) for command in due}
     ran = {command: await _with_canary(run, tree, check, suites[command]) for command, check in ran.items()}
     found = kept | ran
     checks = [found[command] for command in dict.fromkeys((*sources, *kept))]
+    lacking = await _lacking(run, scratch, ran.values())
     run.record(
         BaselineTaken(
             tree=tree,
             environment=await fingerprint_of(run, scratch, sources),
             checks=tuple(checks),
             kept=tuple(kept),
-            notes=(*_notes(run, checks), *await _lacking(run, checks), *left_out),
+            notes=(
+                *lacking,
+                *_notes(run, checks),
+                *left_out,
+                *([_no_work(rewritten)] if rewritten else []),
+            ),
+            rewritten=tuple(rewritten),
             exports=exports_of(scratch.environment, scratch.folder),
             left_out=left_out,
         )
     )
-    return _cannot_begin(checks)
+    return _cannot_begin(checks) or _cannot_verify(checks, lacking)
 
 
 async def take_baseline_of_analysis(run: Run) -> None:
@@ -165,7 +175,11 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     checks = []
     for nth, (command, source) in enumerate(sources.items(), 1):
         run_for("baseline", nth=nth, of=len(sources))
-        done = await run_counted(run.commands, scratch, command)
+        why = never_ends(suite_of(command, scratch.folder), run.environ)
+        waits = CommandRun(
+            command=command, exit_code=None, seconds=0, output_tail="", problem=why, timed_out=True
+        )
+        done = waits if why else await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
         standing = standing_of(done, chosen=chosen)
         checks.append(
@@ -239,15 +253,28 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
     return notes
 
 
-async def _lacking(run: Run, checks: list[BaselineCheck]) -> list[str]:
-    """Return a note on files that only the checkout has and that a command which fails names."""
+async def _rewritten(run: Run, scratch: ScratchWorktree) -> list[str]:
+    """Return the files of the base that the commands have changed, but for those that the spec names."""
     if not run.settings.worktrees:
         return []
-    failing = [check.run for check in checks if check.run.exit_code and not check.run.count.passed]
-    text = "\n".join(f"{done.failing_part}\n{done.output_tail}" for done in failing)
-    found = await ignored_and_named(run.repository, text) if failing else ()
-    what = f"git ignores {listed(found)}, so worktrees lack what your checkout has"
-    return [f"{what}: name it in `worktree.include`"] if found else []
+    changed = (await git(scratch.folder, "ls-files", "--modified", "-z")).split("\0")
+    return [path for path in dict.fromkeys(changed) if path and Path(path).name not in run.started.spec_text]
+
+
+def _no_work(paths: Sequence[str]) -> str:
+    return f"the tests rewrite {named(paths)}, which git tracks: such changes are no work and in no commit"
+
+
+async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[BaselineCheck]) -> list[str]:
+    """Return a note on each thing of the checkout that worktrees lack and a failing command names."""
+    if not run.settings.worktrees:
+        return []
+    failing = [check.run for check in checks if check.run.exit_code != 0]
+    text = "\n".join(
+        f"{done.missing}\n{done.problem}\n{done.failing_part}\n{done.output_tail}" for done in failing
+    )
+    at = Place(root=run.repository, folder=scratch.folder, environ=run.environ)
+    return [f"your checkout may be green: {one}" for one in await causes(at, text)] if failing else []
 
 
 def _note(run: Run, check: BaselineCheck) -> str:
@@ -280,10 +307,11 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 "it stops in the same way, it shows nothing and the run ends with code 5 at best"
             )
         case BaselineStanding.TOO_LONG:
-            return (
-                f"{command} takes too long: it {done.problem} and is not run again. "
-                "Raise limits.verify_s, or name a quicker command with --verify"
+            slow = (
+                f"takes too long: it {done.problem} and is not run again. Raise limits.verify_s, or name a "
             )
+            never = f"is left out, because it never ends: {done.problem}"
+            return f"{command} {slow}quicker command with --verify" if done.seconds else f"{command} {never}"
         case BaselineStanding.UNREADABLE:
             return (
                 f"{command} is left out: it fails before any change, with no complaint that sq can read "
@@ -330,3 +358,12 @@ def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
         "installed by a command in `worktree.setup`, in a new run"
     )
     return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)
+
+
+def _cannot_verify(checks: Sequence[BaselineCheck], lacking: Sequence[str]) -> RunEnded | None:
+    """Return the end of a run whose commands all lack an environment that the checkout has."""
+    missing = [one for one in lacking if ALONE in one]
+    if not missing or any(one.standing is BaselineStanding.PASSES or one.run.count.passed for one in checks):
+        return None
+    cause = f"nothing could verify the work, so none was begun: {missing[0]}. Begin again with one of them"
+    return RunEnded(outcome=Outcome.USAGE, cause=cause)

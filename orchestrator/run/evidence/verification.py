@@ -104,7 +104,7 @@ async def _cheapest_first(
                 failed = [alone] if await _fails(run, scratch, alone) else []
             if failed:
                 return failed
-        found[command] = await run_counted(run.commands, scratch, command)
+        found[command] = await run_counted(run.commands, scratch, command, is_evidence=True)
     return [found[command] for command in commands]
 
 
@@ -262,12 +262,14 @@ async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[st
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-async def run_counted(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
+async def run_counted(
+    commands: Commands, scratch: ScratchWorktree, command: str, *, is_evidence: bool = False
+) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, scratch.folder)
     async with scratch_folder() as reports:
         prepared = prepare(suite, reports, commands.environ)
-        return await _run(commands, scratch, suite, prepared, reports)
+        return await _run(commands, scratch, suite, prepared, reports, is_evidence=is_evidence)
 
 
 async def run_only(
@@ -334,6 +336,7 @@ async def run_plainly(
             environment=scratch.environment,
             readable=[scratch.folder] if scratch.environment else [],
             plainly=True,
+            is_evidence=True,
         )
         suite = suite_of(command, folder)
         async with scratch_folder(prefix="tmp") as reports:
@@ -379,6 +382,8 @@ async def _run(
     prepared: Prepared,
     reports: Path,
     like: str = "",
+    *,
+    is_evidence: bool = False,
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
     checks = is_check(suite)
@@ -390,6 +395,7 @@ async def _run(
         told_as=suite.command,
         like=like,
         reports=reports,
+        is_evidence=is_evidence,
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import anyio
@@ -74,13 +73,14 @@ class _Server:
 class SandboxDoor:
     """The door of one run. `scratch` is a folder of sq's own for its sandboxes.
 
-    `drivers` are the paths that the user's filters and merge drivers name.
+    `drivers` are the paths that the user's filters and merge drivers name. `filters`: there are some.
     """
 
     trusted: TrustedGit
     boundary: SandboxPolicy
     scratch: Path
     drivers: Sequence[Path] = ()
+    filters: bool = False
     _servers: dict[Path, _Server] = field(default_factory=dict)
     _turns: dict[Path, anyio.Lock] = field(default_factory=dict)
 
@@ -247,7 +247,7 @@ class SandboxDoor:
             *([Mount(target=common, access=Access.EMPTY)] if own == common else []),
             *reading(common / name for name in _SHOWN if os.path.lexists(common / name)),
             *reading(alternate_folders(common / "objects")),
-            *(writing if self.drivers else reading)(one for one in [common / "lfs"] if one.is_dir()),
+            *(writing if self.filters else reading)(one for one in [common / "lfs"] if one.is_dir()),
             *((writing if access.own else reading)([own]) if own != common else ()),
             *(self._of_the_checkout() if own == common else ()),
             *self._submodules(scratch),
@@ -284,8 +284,6 @@ class SandboxDoor:
             inside.write_text('#!/bin/sh\ncommand=$(cat <&3)\nexec /bin/sh -c "$command" 3<&-\n')
             inside.chmod(0o700)
             yield Mount(target=driver, source=inside)
-        with as_file(files("orchestrator.git") / "junk.gitignore") as junk:
-            yield Mount(target=junk)
         yield from reading(_attributes_of_the_user(self.boundary))
 
 

@@ -21,8 +21,9 @@ from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
 from orchestrator.git.trees import changed_paths
+from orchestrator.git.users.submodules import put_files, submodules_of
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
-from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made
+from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made, put_at
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import offline_variables
 from orchestrator.run.places.steps import (
@@ -50,6 +51,7 @@ from state.records.commands import CommandRun
 
 log = structlog.get_logger(__name__)
 
+_SUBMODULES = "sq-submodules"  # beside it
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _CUT, _DONE = "begun on", "begun", "done for"
 _PATHS_TOLD = 100
@@ -78,6 +80,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     settings = run.settings
     if not (settings.worktrees or of_sq):
         return ""
+    await _with_submodules(run, folder)
     plan = await plan_for(run, folder)
     listed = bool(settings.worktree_setup)
     key = await _list_key(run, folder) if listed else plan.key
@@ -107,6 +110,20 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         await to_thread.run_sync(note_made, marker.parent, folder, now.made)
     write_note(marker, now)
     return key
+
+
+async def _with_submodules(run: Run, folder: Path) -> None:
+    """Give a new place the submodules that the checkout shows, as at the base."""
+    own = git_dir(folder)
+    if (own / _SUBMODULES).exists():
+        return
+    found = [one for one in await submodules_of(run.repository, await base_tree(run)) if one.objects]
+    for one in found:
+        with TemporaryDirectory(prefix="sq-") as temporary:
+            await put_files(run.repository, one, Path(temporary) / "it")
+            await to_thread.run_sync(put_at, Path(temporary) / "it", folder, one.path)
+    if paths := [one.path for one in found]:
+        await to_thread.run_sync(partial(note_made, own, folder, paths, note=_SUBMODULES))
 
 
 def _is_done(noted: Noted, key: str, *, once: bool) -> bool:
@@ -314,7 +331,7 @@ async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree
         scratch.free.append(root / f"{SCRATCH}{scratch.made}")
     folder = scratch.free.pop()
     try:
-        await show_tree(run.repository, folder, tree)
+        await show_tree(run.repository, folder, tree, base=run.started.base_commit)
         if scratch.shown.get(folder) != tree:
             await _tidy(folder)
         scratch.shown[folder] = tree
@@ -330,6 +347,8 @@ async def _tidy(folder: Path) -> None:
     own = git_dir(folder)
     if not await to_thread.run_sync(partial(is_as_made, own, folder, tidies=True)):
         (own / _MARKER).unlink(missing_ok=True)
+    if not await to_thread.run_sync(partial(is_as_made, own, folder, tidies=True, note=_SUBMODULES)):
+        (own / _SUBMODULES).unlink(missing_ok=True)
 
 
 async def remove_scratch_worktrees(run: Run) -> None:
@@ -340,6 +359,8 @@ async def remove_scratch_worktrees(run: Run) -> None:
             await remove_scratch(run.repository, folder)
         except GitError as error:
             log.warning("scratch_worktree.remove.failed", folder=str(folder), error=str(error))
+    for link in [one for one in root.glob("*") if one.is_symlink()]:  # to what lies beside the checkout
+        link.unlink()
     run.scratch.free.clear()
     await remove_scratch_folder(kept_folder(run.folder))
     if root.is_dir() and not any(root.iterdir()):

@@ -1,5 +1,6 @@
 """A worktree and a branch for each task, outside the checkout, which only the announced last step changes."""
 
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from orchestrator.git.command import git
 from orchestrator.git.merge import Merge, begun_merge
 from orchestrator.git.own_refs import forget_kept, keep, lost_work, numbered_refs, shadow_ref
 from orchestrator.git.repository import deliver, find_repository, named
-from orchestrator.git.trees import changed_paths
+from orchestrator.git.trees import changed_paths, pieced_together
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
@@ -37,10 +38,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worktrees:
-    """As the ports. `merge_home`: whether the user's branch is moved to the finished work at the end."""
+    """As the ports. `merge_home`: whether the user's branch is moved to the finished work at the end.
+
+    `no_work` gives the files whose changes are no work: each tree has them as the base.
+    """
 
     started: RunStarted
     merge_home: bool = True
+    no_work: Callable[[], Collection[str]] = tuple
     not_dirt: list[Path] = field(default_factory=list)
     _odd: dict[Path, Oddities] = field(default_factory=dict)
     _making: anyio.Lock = field(default_factory=anyio.Lock)  # git makes one worktree after the other
@@ -125,7 +130,10 @@ class Worktrees:
             return await snapshot_aside(folder)
         odd = self._odd.setdefault(folder, Oddities())
         odd.left_out.clear()
-        return await snapshot(folder, odd)
+        tree, paths = await snapshot(folder, odd), self.no_work()
+        if not paths:
+            return tree
+        return await pieced_together(self._repository, tree, of=self.started.base_commit, paths=paths)
 
     def take_oddities(self, folder: Path) -> Oddities:
         """As the ports."""
@@ -139,6 +147,8 @@ class Worktrees:
 
     async def _make(self, folder: Path, *, branch: str | None, commit: str) -> bool:
         async with self._making:
+            if folder.is_symlink():  # to a folder beside the checkout, of the same name
+                folder.unlink()
             return await ensure_worktree(self._repository, folder, branch=branch, commit=commit)
 
     async def _keep_what_is_lost(

@@ -85,7 +85,9 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
     task = run.task(task_id)
     await _prepare(run, task)
     log_attempt(task.attempt)
-    variables = await ready_environment(run, Path(task.place.worktree)) if run.settings.worktrees else {}
+    folder = Path(task.place.worktree)
+    variables = await ready_environment(run, folder) if run.settings.worktrees else {}
+    variables |= run.commands.variables_of(folder)
     async with scratch_folder() as temporary, task_group() as beside:
         spec_for = partial(
             worker_session,

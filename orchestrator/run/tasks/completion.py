@@ -30,6 +30,7 @@ from orchestrator.gates.power_steering.judging import TOGETHER
 from orchestrator.gates.power_steering.rules import RULES
 from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.git.trees import changed_paths
+from orchestrator.git.users.submodules import new_repositories
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
@@ -122,6 +123,12 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
     if odd.left_out:
         named = "; ".join(f"{line(path)}: {why}" for path, why in odd.left_out.items())
         reason = f"git cannot take these into a commit: {named}. Remove them, or make them ordinary content."
+        return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=reason)
+    if inner := await new_repositories(folder, task.place.base_commit, tree):
+        reason = (
+            f"{', '.join(map(line, inner))} is a git repository of its own: a commit holds a link to it and "
+            "none of its files. Remove its .git, so that they are part of the work, or have it ignored."
+        )
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=reason)
     if tree == await tree_of(folder, task.place.base_commit) and not may_be_empty:
         return GateResult(

@@ -25,7 +25,8 @@ class BaselineTaken:
     addition to those of an earlier event of this kind. `not_run` are commands of it that sq does not know as
     test runs. `exports` are the variables with which they ran, as a shell exports them in a copy of the tree.
     `left_out` are checks that the repository configures and sq does not run, each with the reason. `kept` are
-    commands that an earlier process ran in the same environment, so they were not run again.
+    commands that an earlier process ran in the same environment, so they were not run again. `rewritten` are
+    files of the base that they write and that the spec does not name: their changes are no work.
     """
 
     tree: str
@@ -37,6 +38,7 @@ class BaselineTaken:
     exports: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +230,7 @@ class BaselineView:
     notes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()  # commands that the analysis names
     exports: tuple[str, ...] = ()  # the variables of the commands, for a shell
+    rewritten: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # checks that are not run, with the reasons
     of_analysis: bool = False
 

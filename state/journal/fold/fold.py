@@ -190,6 +190,7 @@ def _take_baseline(view: RunView, event: e.BaselineTaken, stored: Stored) -> Non
         not_run=(*before.not_run, *event.not_run),
         exports=before.exports or event.exports,
         left_out=(*before.left_out, *event.left_out),
+        rewritten=tuple(dict.fromkeys((*earlier.rewritten, *event.rewritten))),
         of_analysis=event.of_analysis or before.of_analysis,
     )
 

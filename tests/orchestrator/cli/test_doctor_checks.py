@@ -225,6 +225,32 @@ def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor,
     assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup of sq.toml"
 
 
+def test_the_checkout_is_asked_on_a_copy_that_is_thrown_away(doctor, repository):
+    (repository / "Makefile").write_text("test:\n\ttest -f .env && touch made && echo fine\n")
+    assert doctor("checkout")[1] == []
+    [red] = doctor("checkout", "--ask-checkout")[1]
+    assert (red["level"], red["advice"]) == (
+        "warn",
+        "it is red in your checkout too, in the sandbox and without network",
+    )
+    (repository / ".env").write_text("A=1\n")
+    [green] = doctor("checkout", "--ask-checkout")[1]
+    assert green["level"] == "ok"
+    assert green["found"] == "`make test` ends with 0 on a copy of your checkout: fine"
+    assert not (repository / "made").exists()
+
+
+def test_what_a_worktree_has_in_another_way_is_told_and_nothing_is_run(doctor, repository, shell):
+    (repository / ".gitignore").write_text(".venv/\n.env\n")
+    (repository / ".venv" / "bin").mkdir(parents=True)
+    (repository / ".venv" / "bin" / "python").write_text("")
+    (repository / ".env").write_text("A=1\n")
+    [check] = doctor("worktrees")[1]
+    assert check["level"] == "warn"
+    assert ".venv is in your checkout alone" in check["found"]
+    assert "git ignores .env" in check["found"]
+
+
 def test_where_requests_go_is_told_with_the_credential_and_without_a_password(doctor):
     none = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_API_KEY_FILE": "", "ANTHROPIC_BASE_URL": ""}
     token = {"ANTHROPIC_AUTH_TOKEN": "t"}

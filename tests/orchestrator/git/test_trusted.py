@@ -78,7 +78,7 @@ async def all_of_sq(ground, trusted, head):
         await diff_text(ground.worktree, head, commit, limit=10_000)
         await git(ground.worktree, "status", "--porcelain", "--ignore-submodules=dirty")
         place = trusted.worktrees / "verify.1"
-        await show_tree(ground.project, place, tree)
+        await show_tree(ground.project, place, tree, base="HEAD")
         await remove_scratch(ground.project, place)
         await put_on(ground.worktree, head, branch=BRANCH, with_repositories=True)
         return commit, tree
@@ -179,7 +179,7 @@ async def test_the_users_own_filter_works_from_any_of_their_files(
         (place / "x.up").write_text("hello\n")
         tree = await snapshot(place)
         assert await git(project, "cat-file", "blob", f"{tree}:x.up") == "HELLO"
-        await show_tree(project, worktrees / "verify.1", tree)
+        await show_tree(project, worktrees / "verify.1", tree, base="HEAD")
         assert (worktrees / "verify.1" / "x.up").read_text() == "hello\n"
     assert left_out_programs(trusted) == []
 

@@ -637,5 +637,5 @@ async def test_what_is_left_of_a_scratch_worktree_is_removed_before_a_new_one_is
     folder.mkdir()
     (folder / left).write_text("gitdir: /nowhere\n")
     tree = await tree_of(project, head)
-    await show_tree(project, folder, tree)
+    await show_tree(project, folder, tree, base="HEAD")
     assert await snapshot(folder) == tree

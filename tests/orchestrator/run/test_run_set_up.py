@@ -19,7 +19,6 @@ from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import worktree_root
-from state.settings.config import user_file
 
 Shell = Callable[..., str]
 Resume = Callable[..., Done]
@@ -72,8 +71,6 @@ def test_ignored_files_are_there_for_agents_and_verification_and_in_no_commit(
 def test_files_that_git_does_not_ignore_are_refused_before_anything_is_started(
     rehearse: Rehearse, ignoring: Path
 ) -> None:
-    user_file().parent.parent.joinpath("git").mkdir(parents=True, exist_ok=True)
-    (user_file().parent.parent / "git" / "ignore").write_text("*.key\n")
     for name in ("plain.txt", "a.key", "local.env"):
         (ignoring / name).write_text("x\n")
     with pytest.raises(UsageError, match=r"names 2 file.s. that git does not ignore .*a\.key, plain\.txt"):

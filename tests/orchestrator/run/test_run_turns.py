@@ -5,9 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -24,7 +27,7 @@ from state.journal.events.evidence import WAITS
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.commands import BaselineStanding
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, CommandUse
 from state.settings.presets import usual_settings
 
 # A suite that is busy in as many processes as there are processors, as `pytest -n auto` is.
@@ -197,18 +200,82 @@ class Journal:
         return []
 
 
-async def test_a_set_up_waits_like_a_suite_and_a_wait_that_is_given_up_is_over(tmp_path: Path) -> None:
-    journal = Journal()
-    commands = ProjectCommands(
+def commands_in(folder: Path, journal: Journal, **settings: Any) -> ProjectCommands:
+    """Return the commands of a run whose machine carries two at once, without a sandbox."""
+    return ProjectCommands(
         environ=os.environ,
-        folder=tmp_path,
-        settings=usual_settings("medium", ()),
+        folder=folder,
+        settings=replace(usual_settings("medium", ()), **settings),
         containment=detect_containment(),
         boundary=SandboxPolicy(
             choice=Choice(level=SandboxLevel.OFF), environ=os.environ, own_processes=False
         ),
         recorder=journal,
     )
+
+
+@pytest.mark.parametrize("counts", [True, False])
+async def test_a_failure_of_evidence_beside_another_command_counts_only_after_it_failed_alone(
+    tmp_path: Path, *, counts: bool
+) -> None:
+    commands = commands_in(tmp_path, Journal())
+    takes = "mkdir taken || exit 1; sleep 0.5; rmdir taken"
+    found: list[int | None] = []
+
+    async def test(*, is_evidence: bool) -> None:
+        ran = await commands.whole(takes, tmp_path, brief=True, is_evidence=is_evidence)
+        found.append(ran.exit_code)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as both:
+            both.start_soon(partial(test, is_evidence=False))
+            while not (tmp_path / "taken").exists():
+                await anyio.sleep(0.01)
+            both.start_soon(partial(test, is_evidence=counts))
+    assert sorted(map(str, found)) == (["0", "0"] if counts else ["0", "1"])
+
+
+@pytest.mark.parametrize("exclusive", [("all",), ("sleep 0.3; true",), ()])
+async def test_exclusive_commands_run_with_no_other_one_beside_them(
+    tmp_path: Path, exclusive: tuple[str, ...]
+) -> None:
+    journal, most, command = Journal(), [0], "sleep 0.3; true"
+    commands = commands_in(tmp_path, journal, worktree_exclusive=exclusive)
+    use = CommandUse(cpu_s=0.0, processors=0.0)
+    light = CommandRun(command=command, exit_code=0, seconds=0.3, output_tail="", use=use)
+    check = BaselineCheck(run=light, source="--verify", standing=BaselineStanding.PASSES)
+    journal.view.baseline.checks[command] = check
+
+    async def watched() -> None:
+        for _ in range(30):
+            most[0] = max(most[0], len(commands.turns.running))
+            await anyio.sleep(0.01)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as both:
+            for _ in range(2):
+                both.start_soon(partial(commands.whole, command, tmp_path))
+            both.start_soon(watched)
+    assert most == [1 if exclusive else 2]
+
+
+async def test_each_place_has_values_of_its_own_in_the_variables_that_are_set(tmp_path: Path) -> None:
+    variables = ("PORT=auto", "DATABASE=test_{place}", "PLAIN=a=b")
+    commands = commands_in(tmp_path / "20261128-1200-k3x9", Journal(), worktree_variables=variables)
+    places = [tmp_path / name for name in ("verify.1", "notes")]
+    told = []
+    for place in places:
+        place.mkdir()
+        ran = await commands.whole('echo "$PORT $DATABASE $PLAIN"', place, brief=True)
+        told.append(ran.output.split())
+        assert commands.variables_of(place)["PORT"] == told[-1][0]
+    assert [one[1:] for one in told] == [["test_verify_1_k3x9", "a=b"], ["test_notes_k3x9", "a=b"]]
+    assert len({one[0] for one in told}) == 2
+
+
+async def test_a_set_up_waits_like_a_suite_and_a_wait_that_is_given_up_is_over(tmp_path: Path) -> None:
+    journal = Journal()
+    commands = commands_in(tmp_path, journal)
     with anyio.fail_after(20):
         async with anyio.create_task_group() as first:
             first.start_soon(commands.contained, "sleep 60", tmp_path)

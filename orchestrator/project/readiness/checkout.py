@@ -1,0 +1,279 @@
+"""How a worktree differs from the user's checkout, by files alone, and which setting brings the difference.
+
+`differences` says it before anything runs. `causes` looks for what a failing command names.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import to_thread
+
+from orchestrator.git.command import git
+from orchestrator.git.trees import contents_at, files_in
+from orchestrator.git.users.submodules import links_of, submodules_of
+from orchestrator.project.files import matches
+from orchestrator.project.readiness.plan import deciding_names
+from state.secrets import without_secrets
+from state.words import listed
+
+# Folders that hold the packages of a project, each with the ecosystem whose set-up makes it anew.
+_ROWS = (
+    *(
+        "python: .venv venv env .conda __pypackages__",
+        "node: node_modules",
+        "ruby: vendor/bundle",
+        "php: vendor",
+    ),
+    *("elixir: deps", "perl: local", "lua: lua_modules", "r: renv/library", "ocaml: _opam", "swift: Pods"),
+)
+_ENVIRONMENTS = {name: kind for kind, names in (row.split(": ") for row in _ROWS) for name in names.split()}
+_SIGNS = {"env": "pyvenv.cfg", "venv": "pyvenv.cfg", "vendor": "autoload.php", "local": "lib/perl5"}
+ALONE = "is in your checkout alone"  # said of a folder of packages
+_LEFTOVERS = ("__pycache__", ".*_cache", ".sq", ".git", ".DS_Store", "*.pyc")
+_NAME = r"[\w@][\w@./+-]*"
+_MODULES = (
+    r"No module named '?([\w.]+)",
+    rf"Cannot find (?:module|package) '({_NAME})'",
+    rf"cannot load such file -- ({_NAME})",
+    rf"[Cc]ould not (?:find|resolve) (?:gem |import )?['\"]({_NAME})['\"]",
+    r"Can't locate (\w[\w/]*)\.pm in @INC",
+    rf"package ({_NAME}) is not in (?:std|GOROOT)",
+    r"(?:unresolved import|can't find crate for|no matching package named) `(\w[\w-]*)`",
+    r"module '(\w[\w.]*)' not found",
+    r"there is no package called .(\w[\w.]*).",
+)
+_PROGRAMS = (
+    rf"(?:^|[\s:])({_NAME}): (?:command )?not found",
+    rf"(?:make|env|execvp?|Error)(?:\[\d+\])?: .?({_NAME}).?: (?:No such file|Permission denied|Command not)",
+    rf"No such file or directory(?: -|:) '?({_NAME})",
+    rf"exec: \"({_NAME})\": executable file not found",
+    rf"spawn ({_NAME}) ENOENT",
+)
+_CAPITALS = r"[A-Z][A-Z0-9_]{2,}"
+_UNSET = "not set|not found|is required|must be set|missing|not defined|undefined|unbound"
+_VARIABLES = (
+    rf"KeyError: ['\"]({_CAPITALS})['\"]",
+    rf"key not found: :?['\"]?({_CAPITALS})",
+    rf"\b({_CAPITALS})['\"`]?:? [^\n]{{0,30}}?(?:{_UNSET})",
+    rf"(?:[Ee]nv(?:ironment)?|[Mm]issing|[Rr]equire[sd]?)[^\n]{{0,40}}?['\"`: ]({_CAPITALS})\b",
+)
+_OUTSIDE = re.compile(r"(?<![\w./])((?:~|\.\.|/[\w.@+-]+)(?:/[\w.@+-]+)+)")
+_RELATIVE = re.compile(r"(?<![\w./])((?:\.\./)+[\w@.-]+(?:/[\w@.-]+)*)")
+_ABSENT = re.compile(
+    r"no such file|ENOENT|not found|cannot|can't|fail|does not exist|missing|unable", re.IGNORECASE
+)
+_POINTER = b"version https://git-lfs"
+_NAMED = 5
+_LARGEST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A worktree that shows the base in `folder`, the user's checkout `root`, and the environment of sq."""
+
+    root: Path
+    folder: Path
+    environ: Mapping[str, str]
+
+
+async def ignored_entries(root: Path) -> list[str]:
+    """Return what git ignores in a checkout: files, and whole folders with a slash at the end."""
+    asked = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    entries = (await git(root, "ls-files", *asked)).split("\0")
+    return [one for one in entries if one and not matches(one.rstrip("/"), _LEFTOVERS)]
+
+
+async def differences(
+    root: Path, tree: str, *, ecosystems: Collection[str] | None, include: Sequence[str]
+) -> list[str]:
+    """Return a line for each part of the checkout that worktrees lack or get in another way.
+
+    Args:
+        root: the checkout.
+        tree: the tree or commit that worktrees show.
+        ecosystems: those that the set-up makes ready. None: all, because the user lists its commands.
+        include: the patterns of `worktree.include`.
+    """
+    submodules = await submodules_of(root, tree)
+    lines, there = [], [one.path for one in submodules if one.objects]
+    if there:
+        lines = [
+            f"submodules as at the base, from what is here: {listed(there)}; no commit has changes in them"
+        ]
+    for one in (one for one in submodules if not one.objects):
+        lacks = f"{one.path} is a submodule whose commit {one.commit[:10]} is not here, so worktrees lack it"
+        lines.append(f"{lacks}: `git submodule update --init {one.path}`")
+    for name in [one.rstrip("/") for one in await ignored_entries(root)] if ecosystems is not None else ():
+        kind = _kind_of(root, name)
+        if kind and kind not in (ecosystems or ()) and not matches(name, [one.strip("/") for one in include]):
+            lines.append(_only_here(name))
+    return lines
+
+
+def _only_here(name: str) -> str:
+    return (
+        f"{name} {ALONE}, since git ignores it and no lock file makes it anew: "
+        f'`worktree.include = ["{name}/"]` copies it, or `worktree.setup` lists the commands that make it'
+    )
+
+
+def _kind_of(root: Path, name: str) -> str:
+    """Return the ecosystem of a folder of packages, "" for other paths."""
+    for known, kind in _ENVIRONMENTS.items():
+        if (name == known or name.endswith(f"/{known}")) and (root / name / _SIGNS.get(known, "")).exists():
+            return kind
+    return ""
+
+
+async def causes(at: Place, text: str) -> list[str]:
+    """Return why a command may fail in a worktree and not in the checkout, by the names in its output."""
+    ignored = [
+        one for one in await ignored_entries(at.root) if not os.path.lexists(at.folder / one.rstrip("/"))
+    ]
+    links = await links_of(at.root, "HEAD")
+    shown = {one.path for one in await submodules_of(at.root, "HEAD") if one.objects}
+    lines = [
+        f"{path} is a submodule that is not here: `git submodule update --init {path}` in your checkout"
+        for path in links
+        if path not in shown and _names(text, f"{path}/")
+    ]
+    return [*lines, *await to_thread.run_sync(lambda: [*_of_files(at, text, ignored)])]
+
+
+def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
+    folders = {one.rstrip("/") for one in ignored if _kind_of(at.root, one.rstrip("/"))}
+    modules, programs = ({*_found(kind, text)} for kind in (_MODULES, _PROGRAMS))
+    needed = {one for one in folders if _names(text, f"{one}/") or _holds(at.root / one, modules, programs)}
+    yield from map(_only_here, sorted(needed))
+    files = [one for one in ignored if one.rstrip("/") not in folders and _names(text, one)]
+    if files:
+        what = f"git ignores {listed(files[:_NAMED])}, so worktrees lack what your checkout has"
+        yield f"{what}: name it in `worktree.include`"
+    yield from _of_variables(at, text, [one for one in ignored if not one.endswith("/")])
+    yield from _of_outside(at, text, modules)
+    yield from _of_programs(at, programs)
+    named = {*re.findall(_NAME, text)}
+    if pointers := [one for one in named if _is_pointer(at.folder / one) and not _is_pointer(at.root / one)]:
+        what = f"{listed(sorted(pointers)[:_NAMED])} is a pointer of git-lfs in worktrees, and content in"
+        yield f"{what} your checkout: `git lfs install` lets sq use the filter"
+
+
+def _found(patterns: Sequence[str], text: str) -> Iterator[str]:
+    return (one for pattern in patterns for one in re.findall(pattern, text, re.MULTILINE))
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file, by its name or as a module, or a folder or what is in it."""
+    if path.endswith("/"):
+        folder = rf"(?<![\w.-]){re.escape(path[:-1])}(?:/|['\"\s:,)]|$)"
+        return re.search(folder, text, re.MULTILINE) is not None
+    last = Path(path)
+    module = ".".join(last.with_suffix("").parts[-2:])
+    words = (last.name, module if "." in module else f"'{module}'")
+    return any(
+        word in text and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", text) for word in words
+    )
+
+
+def _holds(folder: Path, modules: Collection[str], programs: Collection[str]) -> bool:
+    """Whether a folder of packages has one of these modules or programs."""
+    homes = [
+        folder,
+        *folder.glob("lib/python3*/site-packages"),
+        *folder.glob("ruby/*/gems"),
+        folder / "lib/perl5",
+    ]
+    first = {re.split(r"[./\\]", one)[0] if not one.startswith("@") else one for one in modules}
+    paths = [home / f"{one}{end}" for home in homes for one in first for end in ("", ".py", ".pm")]
+    paths += [folder / place / one for place in ("bin", ".bin") for one in programs]
+    # A name in an output may be too long for a file's.
+    return any(map(os.path.exists, paths)) or any(any(homes[-2].glob(f"{one}-[0-9]*")) for one in first)
+
+
+def _of_variables(at: Place, text: str, files: Sequence[str]) -> Iterator[str]:
+    """Yield the variables that a text misses and that the user's shell or an ignored file sets."""
+    given = without_secrets(at.environ)
+    texts = {one: _beginning(at.root / one) for one in files if Path(one).name.startswith((".env", "env."))}
+    for name in sorted({*_found(_VARIABLES, text)}):
+        sets_it = re.compile(rf"^(?:export )?{name}=", re.MULTILINE)
+        held = [one for one, content in texts.items() if sets_it.search(content)]
+        sets = f'`worktree.variables = {{{name} = "…"}}` sets one for tests'
+        if held:
+            yield f"{name} is set in {held[0]}, which git ignores: `worktree.include` brings it, or {sets}"
+        elif name in at.environ and name not in given:
+            yield f"{name} of your environment looks like a secret, so sq gives it to no command: {sets}"
+
+
+def _of_outside(at: Place, text: str, modules: Collection[str]) -> Iterator[str]:
+    """Yield what lies beside the repository or in the home, and is not shown to commands there."""
+    beside: dict[str, None] = {}
+    home = Path(at.environ.get("HOME") or Path.home())
+    absent = "\n".join(line for line in text.splitlines() if _ABSENT.search(line))
+    for one in dict.fromkeys(_OUTSIDE.findall(absent)):
+        named = Path(one.replace("~", str(home), 1) if one[0] == "~" else one)
+        path = Path(os.path.normpath(at.folder / named))
+        if path.is_relative_to(at.folder.parent) and not path.is_relative_to(at.folder):
+            path = at.root.parent / path.relative_to(at.folder.parent)
+        if not os.path.lexists(path) or path.is_relative_to(at.folder) or path.is_relative_to(at.root):
+            continue
+        if path.is_relative_to(home) and path.relative_to(home).parts[0][:1] == ".":
+            beside[f"~/{path.relative_to(home)}"] = None
+        elif path.is_relative_to(at.root.parent) and path != at.root.parent:
+            beside[f"../{path.relative_to(at.root.parent).parts[0]}"] = None
+    near = (one for one in modules if "." not in one and os.path.lexists(at.root.parent / one))
+    beside |= dict.fromkeys(f"../{one}" for one in near)
+    if beside:
+        shows = f"`worktree.include_beside = {json.dumps([*beside][:_NAMED])}` shows it to tests"
+        yield f"{listed([*beside][:_NAMED])} lies outside the repository: {shows}"
+
+
+def _of_programs(at: Place, programs: Collection[str]) -> Iterator[str]:
+    for name in sorted(one for one in programs if "/" not in one):
+        if where := shutil.which(name, path=at.environ.get("PATH", os.defpath)):
+            yield f"{name} is installed at {where} and does not start in sq's place: `--sandbox off` shows it"
+
+
+def _beginning(file: Path) -> str:
+    try:
+        with file.open(errors="replace") as opened:
+            return opened.read(_LARGEST)
+    except OSError:
+        return ""
+
+
+def _is_pointer(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(_POINTER)) == _POINTER
+    except OSError:
+        return False
+
+
+async def siblings_named(root: Path, tree: str) -> dict[str, str]:
+    """Return the folders beside the repository that a manifest or a lock file of a tree names, with its path.
+
+    They are relative to the root: `../lib`. Only folders that exist, and that hold neither the repository nor
+    the home.
+    """
+    manifests = [one for one in await files_in(root, tree) if matches(one, deciding_names())]
+    contents = await contents_at(root, tree, manifests, largest=_LARGEST)
+    found: dict[str, str] = {}
+    for name, content in contents.items():
+        for one in _RELATIVE.findall(content.decode(errors="replace")):
+            path = os.path.normpath(Path(name).parent / one)
+            if path.startswith("../") and is_beside(root, path):
+                found.setdefault(path, name)
+    return found
+
+
+def is_beside(root: Path, path: str) -> bool:
+    """Whether a relative path is a plain folder that holds neither the repository nor the home."""
+    real = Path(os.path.realpath(root / path))
+    kept_out = (Path(os.path.realpath(root)), Path(os.path.realpath(Path.home())))
+    is_hidden = any(part.startswith(".") and part != ".." for part in Path(path).parts)
+    return real.is_dir() and not is_hidden and not any(one.is_relative_to(real) for one in kept_out)
