@@ -88,7 +88,8 @@ async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    return [*looked_at, await _set_up(repository.root), _state(state, ignored=ignored), _space(state), *left]
+    ready = [await _set_up(repository.root), _commands(repository.root)]
+    return [*looked_at, *ready, _state(state, ignored=ignored), _space(state), *left]
 
 
 async def _repository(repository: Repository, state: Path) -> DoctorCheck:
@@ -131,6 +132,24 @@ async def _set_up(root: Path) -> DoctorCheck:
         found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
         return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))
     return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
+
+
+def _commands(root: Path) -> DoctorCheck:
+    """The commands that would verify a run here, and what each can say."""
+    from orchestrator.project.checks import is_check
+    from orchestrator.project.runners.suite import suite_of
+    from orchestrator.run.evidence.summary import shown_commands
+
+    suites = {f"`{one}` ({source})": suite_of(one, root) for one, source in shown_commands(root)[0].items()}
+    if not suites:
+        advice = "name one with `--verify`, else a run ends with code 5 at best"
+        return warn("commands", "the repository shows none that verifies it", advice)
+    says = {True: "new complaints", False: "its exit code"}
+    told = [
+        f"{name} says {'which tests pass' if one.test_runs else says[is_check(one)]}"
+        for name, one in suites.items()
+    ]
+    return ok("commands", "; ".join(told))
 
 
 def _state(state: Path, *, ignored: bool | None) -> DoctorCheck:

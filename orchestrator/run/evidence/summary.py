@@ -224,7 +224,8 @@ def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:
     """
     baseline = run.view.baseline.checks
     if run.settings.verify:
-        return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
+        given = dict.fromkeys((*run.settings.verify, *run.settings.verify_also))
+        return tuple(command for command in given if usable(baseline.get(command)))
     found = dict.fromkeys(
         [
             *(

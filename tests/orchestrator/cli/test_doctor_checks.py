@@ -225,6 +225,19 @@ def test_a_set_up_whose_program_is_missing_is_a_warning_with_the_way_out(doctor,
     assert check["advice"] == "install uv, or name the commands of the set-up in worktree.setup of sq.toml"
 
 
+def test_the_commands_that_verify_are_named_with_what_each_can_say(doctor, repository):
+    _, [none] = doctor("commands")
+    assert (none["level"], none["found"]) == ("warn", "the repository shows none that verifies it")
+    assert "code 5" in none["advice"]
+    (repository / "go.mod").write_text("module example.com/a\n\ngo 1.19\n")
+    (repository / "a_test.go").write_text("package a\n")
+    assert "`go test ./...` (go.mod) says which tests pass" in doctor("commands")[1][0]["found"]
+    (repository / "Makefile").write_text("test:\n\t./own-checker\nlint:\n\truff check .\n")
+    found = doctor("commands")[1][0]["found"]
+    assert "`make test` (Makefile) says its exit code" in found
+    assert "`make lint` (Makefile) says new complaints" in found
+
+
 def test_where_requests_go_is_told_with_the_credential_and_without_a_password(doctor):
     none = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_API_KEY_FILE": "", "ANTHROPIC_BASE_URL": ""}
     token = {"ANTHROPIC_AUTH_TOKEN": "t"}

@@ -158,7 +158,7 @@ def test_an_error_that_its_code_makes_final_ends_the_run_at_once_with_what_helps
     assert done.of(e.CallRetried) == []
 
 
-def test_a_judge_or_developer_hears_the_code_too(rehearse: Rehearse) -> None:
+def test_a_developer_meets_an_error_by_its_code_too(rehearse: Rehearse) -> None:
     asked = [asks(COLOUR), writes("notes.txt", "blue\n"), completes()]
     developer = [faulty(answers(BLUE), status=400, error_code="claude_code_key_creator_not_member")]
     done = rehearse(whole_run(worker=asked, developer=developer), **PLAIN, ends=Outcome.FAILED)
