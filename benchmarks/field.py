@@ -29,6 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
+from sysconfig import get_path
 from typing import Any
 
 import click
@@ -186,7 +187,7 @@ class _Place:
         identity = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "TOP": str(top)}
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         self._environ = {**inherited, **toolchains(), **identity, "PATH": path}
-        self._environ |= {"XDG_STATE_HOME": str(top / "state")}
+        self._environ |= {"XDG_STATE_HOME": str(top / "state"), "FIELD_SITE": get_path("purelib")}
         self._environ |= {key: self._filled(value) for key, value in case.variables.items()}
         self._behind: subprocess.Popen[bytes] | None = None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
-from orchestrator.project.build_files.recipes import just_steps, make_steps, rake_steps, task_steps
+from orchestrator.project.build_files.recipes import TASKS, just_steps, make_steps, rake_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.files import matches
 from orchestrator.project.runners.recognise import recognised
@@ -35,7 +35,7 @@ _CARRIERS: Mapping[str, _Steps] = {
     "nox": nox_steps,
     "hatch": hatch_steps,
     "rake": rake_steps,
-    "task": task_steps,
+    **dict.fromkeys(TASKS, task_steps),
 }
 _DEEPEST = 8
 _MOST = 200

@@ -46,3 +46,25 @@ def test_a_file_of_a_given_command_that_is_not_there_is_named(rehearse: Rehearse
     taken = baseline(rehearse, verify=("python3 tools/run_tests.py --all",))
     (note,) = [note for note in taken.notes if "run_tests" in note and "left out" not in note]
     assert "file not found: tools/run_tests.py" in note
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("justfile", "test: before\n    python3 -m unittest\nbefore:\n    test -e test_one.py\n"),
+        (
+            "mise.toml",
+            '[tasks.before]\nrun = "test -e test_one.py"\n[tasks.test]\ndepends = ["before"]\nrun = "python3 -m unittest"\n',
+        ),
+    ],
+)
+def test_the_lines_of_a_recipe_stand_for_a_program_that_is_not_on_this_machine(
+    rehearse: Rehearse, tested: Path, shell: Shell, name: str, text: str
+) -> None:
+    (tested / name).write_text(text)
+    shell(tested, "git", "add", "--all")
+    shell(tested, "git", "commit", "--quiet", "-m", "Recipes")
+    (check,) = baseline(rehearse).checks
+    assert check.run.command == "test -e test_one.py && python3 -m unittest"
+    assert check.run.count.passed == 1
+    assert check.canary is not None and check.canary.caught  # noqa: PT018
