@@ -1,8 +1,8 @@
 """Forms of OpenTelemetry: the names of attributes, and the headers for a collector in a variable.
 
 The names `gen_ai.*` are OpenTelemetry's conventions for generative AI, in development and subject to change.
-They stand here alone, as https://github.com/open-telemetry/semantic-conventions-genai 0.1.0 has them beside the
-schema below: a workflow has the name of an agent. The others are facts of sq.
+They stand here alone, as github.com/open-telemetry/semantic-conventions-genai 0.1.0 has them. The others are
+facts of sq.
 """
 
 from urllib.parse import unquote
