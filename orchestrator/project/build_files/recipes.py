@@ -1,6 +1,7 @@
 """Reads a Makefile, a justfile, a Taskfile and a Rakefile: their targets, and the lines that a call runs."""
 
 import re
+import shlex
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -138,7 +139,18 @@ TASKS = {
 }
 _TASK_LINES = ("cmds", "cmd", "run", "command", "commands", "script")
 _TASK_NEEDS = ("deps", "depends", "depends-on", "depends_on", "dependsOn")
-_TASK_VALUES = ("-d", "--dir", "-t", "--taskfile", "-C", "--concurrency", "-o", "--output")
+_TASK_VALUES = (
+    "-d",
+    "--dir",
+    "-t",
+    "--taskfile",
+    "-C",
+    "--concurrency",
+    "-o",
+    "--output",
+    "-e",
+    "--environment",
+)
 _RAKEFILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
 _RAKE_TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")
 _RAKE_SPECS = re.compile(r"RSpec::Core::RakeTask\.new(?:[ (]+[:\"'](\w+))?")
@@ -205,7 +217,10 @@ def task_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     made = taskfile_in(folder, simple.option("-t", "--taskfile"), program=program)
     words = [word for word in simple.positional(_TASK_VALUES) if "=" not in word]
     if program != "task":  # `mise run test`, `nx run app:test`
-        words = [word.rpartition(":")[2] for word in words[1:]]
+        words = [word.rpartition(":")[2] for word in words[1:2]]
+        if program == "pixi" and words and not (made and words[0] in made.targets):  # a program
+            line = shlex.join(simple.words[simple.words.index(words[0]) :])
+            return [ShellStep(line=line, folder=folder, passes="")]
     return made.steps(words or [made.first], folder, whole=True) if made else None
 
 

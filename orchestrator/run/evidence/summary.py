@@ -261,7 +261,7 @@ def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 def _callable(command: str, folder: Path) -> str:
     """Return the lines of a recipe in place of a command whose program is not on this machine."""
     suite = suite_of(command, folder)
-    below = dict.fromkeys(one.lines[1] for one in suite.runs if one.through and len(one.lines) > 1)
+    below = dict.fromkeys(one.lines[1].strip() for one in suite.runs if one.through and len(one.lines) > 1)
     if not below or shutil.which(command.split(maxsplit=1)[0]) or any("\n" in line for line in below):
         return command
     return " && ".join(below)
