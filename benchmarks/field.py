@@ -29,6 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
+from sysconfig import get_path
 from typing import Any
 
 import click
@@ -42,7 +43,7 @@ _CASES = Path(__file__).parent / "field_cases"
 _RED = re.compile(r"^baseline: `.*(: fails|could not run|too long)", re.MULTILINE)
 _LIMIT_S = 240
 _CLAIMS = 3
-_QUICK_RUNS = 5  # runs of a sample, beside its plans, doctors and gates
+_QUICK, _QUICK_GATES = 2, 6  # cases of a sample of each way to ask
 _SESSION = "3f0c2a52-1b7e-4d5c-9a55-0a8f6f1f2b10"
 _UNSET = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "XDG_CONFIG_HOME", "CI", "CLAUDE_PROJECT_DIR")
 
@@ -186,7 +187,7 @@ class _Place:
         identity = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude"), "TOP": str(top)}
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         self._environ = {**inherited, **toolchains(), **identity, "PATH": path}
-        self._environ |= {"XDG_STATE_HOME": str(top / "state")}
+        self._environ |= {"XDG_STATE_HOME": str(top / "state"), "FIELD_SITE": get_path("purelib")}
         self._environ |= {key: self._filled(value) for key, value in case.variables.items()}
         self._behind: subprocess.Popen[bytes] | None = None
 
@@ -423,13 +424,12 @@ def main(
 
 
 def _sample(cases: list[Case]) -> Iterator[Case]:
-    """Each sixth gate and plan, a few runs and two honest works."""
-    cheap = [one for one in cases if one.ask != "run"]
-    runs = [one for one in cases if one.ask == "run" and not one.honest]
+    """A few of each kind of question, those of the stop gate, which take a second, the most."""
+    gates, runs = ([one for one in cases if one.ask == ask and not one.honest] for ask in ("gate", "run"))
+    plans = [one for one in cases if one.ask not in {"gate", "run"}]
     honest = [one for one in cases if one.honest]
-    yield from cheap[::6]
-    yield from runs[:: max(1, len(runs) // _QUICK_RUNS)]
-    yield from honest[:: max(1, len(honest) // 2)]
+    for part, most in ((gates, _QUICK_GATES), (plans, _QUICK), (runs, _QUICK), (honest, _QUICK)):
+        yield from part[:: max(1, -(-len(part) // most))]
 
 
 def _figures(results: list[Result]) -> dict[str, int]:

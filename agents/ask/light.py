@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from agents.access import ApiAccess
-from agents.ask.port import Ask, Reply, error_code, error_words, from_api, is_here, late, seconds_of, to_api
+from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
 from agents.session.results import usage_of
 from state.records.calls import CallEnd
 
@@ -126,10 +126,9 @@ def _answered(ask: Ask, said: bytes, began: float) -> Reply:
 
 def _refused(response: "HTTPResponse", said: bytes, began: float) -> Reply:
     try:
-        body = json.loads(said)
+        told = error_words(json.loads(said))
     except (RecursionError, ValueError):
-        body = None
-    told = error_words(body)
+        told = ""
     detail = told or f"status {response.status} {response.reason}: {_start_of(said)}"
     if response.status in _ELSEWHERE:
         where = response.headers.get("location", "nowhere")
@@ -137,7 +136,6 @@ def _refused(response: "HTTPResponse", said: bytes, began: float) -> Reply:
     return replace(
         _failed(began, detail),
         api_status=response.status,
-        api_code=error_code(body),
         retry_after_s=seconds_of(response.headers.get("retry-after")),
     )
 

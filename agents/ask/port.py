@@ -70,15 +70,6 @@ def error_words(body: object) -> str:
             return ""
 
 
-def error_code(body: object) -> str:
-    """Return the code of an error of the API, or "" if it has none."""
-    match body:
-        case {"error": {"details": {"error_code": str(code)}}}:
-            return code
-        case _:
-            return ""
-
-
 def late(ask: Ask, began: float) -> Reply:
     """Return the reply for an answer that did not come in time. `began` is by the monotonic clock."""
     return Reply(

@@ -87,14 +87,10 @@ def read_address(path: bytes) -> Address | None:
 
 
 def error_body(text: str, status: int = 400, code: str | None = None) -> dict[str, JsonValue]:
-    """Return the body of an error with this status. The usual one is for a fault of the caller.
-
-    `code` stands in its details, as the API has it beside the status.
-    """
+    """Return the body of an error with this status, usually a fault of the caller, and with its code."""
     usual = "api_error" if status >= _SERVER_ERRORS else "invalid_request_error"
     details: dict[str, JsonValue] = {"details": {"error_code": code}} if code else {}
-    error: dict[str, JsonValue] = {"type": _KINDS.get(status, usual), "message": text, **details}
-    return {"type": "error", "error": error}
+    return {"type": "error", "error": {"type": _KINDS.get(status, usual), "message": text, **details}}
 
 
 class Refusal(SqError):  # noqa: N818  not an error but an answer

@@ -22,7 +22,7 @@ from orchestrator.project.runners.row import Detection, Table
 from orchestrator.project.runners.suite import Suite, SuiteRun, suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.shell import Simple
-from orchestrator.project.ways import files_showing, workflow_ways
+from orchestrator.project.ways import deploys, files_showing, workflow_ways
 from state.decoding import table_beside
 from state.records.commands import Complaint
 from state.safe_paths import read_inside
@@ -80,7 +80,10 @@ def is_check(suite: Suite) -> bool:
     Where a part of it is unknown its last word decides, as in `make lint`.
     """
     if suite.runs_tests is None:
-        return named_as_check(suite.command.split()[-1]) and not any(run.runs_tests for run in suite.runs)
+        name = suite.command.split()[-1]
+        return (named_as_check(name) or named_as_build(name)) and not any(
+            run.runs_tests for run in suite.runs
+        )
     return suite.runs_tests is False and any(run.lints or is_compiler(run) for run in suite.runs)
 
 
@@ -133,6 +136,7 @@ def machine_options(suite: Suite) -> str:
 
 
 _MOST = 8
+_IN_CI = (".github/", ".gitlab-ci")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +157,7 @@ def configured_checks(folder: Path, taken: Sequence[str] = ()) -> ConfiguredChec
     left_out: list[str] = []
     for command, source, tool in _candidates(folder):
         suite = suite_of(command, folder)
-        if _is_covered(suite, tool, suites) or not (tool or _is_known(suite)):
+        if _is_covered(suite, tool, suites) or not (tool or _is_known(suite) or source.startswith(_IN_CI)):
             continue
         why = _why_not(suite) or ("there are enough others" if len(commands) >= _MOST else "")
         if why:
@@ -203,7 +207,10 @@ def may_be_run(suite: Suite) -> bool:
 
 
 def _is_known_check(folder: Path, command: str, table: Table) -> bool:
-    return may_be_run(suite_of(command, folder, table))
+    """Whether a command of a workflow is a check that sq knows, or builds, however, and deploys nothing."""
+    suite = suite_of(command, folder, table)
+    builds = is_check(suite) and named_as_build(suite.command.rsplit(maxsplit=1)[-1])
+    return may_be_run(suite) or (builds and not _why_not(suite) and not deploys(suite.runs))
 
 
 def _is_known(suite: Suite) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.project.build_files import packages
-from orchestrator.project.build_files.recipes import justfile_in, makefile_in, taskfile_in
+from orchestrator.project.build_files.recipes import TASKS, justfile_in, makefile_in, taskfile_in
 from orchestrator.project.build_files.step import BuildFile
 from orchestrator.project.files import Shown, look
 from orchestrator.project.runners.row import Table
@@ -113,6 +113,7 @@ def _own_ways(shown: Shown, table: Table) -> Iterator[Way]:
         "make": makefile_in(shown.folder),
         "just": justfile_in(shown.folder, called_bare=True),
         "task": taskfile_in(shown.folder),
+        **{f"{one} run": taskfile_in(shown.folder, program=one) for one in TASKS if one != "task"},
     }
     for program, file in files.items():
         if file is not None:

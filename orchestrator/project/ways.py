@@ -245,8 +245,7 @@ def _is_runner(folder: Path, command: str, table: Table) -> bool:
         return False
     if _SCRIPT.match(command):
         runs = runs_of(command, folder, table)
-        deploys = any(_DEPLOYS.search(line) for run in runs for line in run.lines[1:])
-        return any(run.family for run in runs) and not deploys
+        return any(run.family for run in runs) and not deploys(runs)
     if _UNITTEST.match(command):
         return True
     bare = _LAUNCHER.sub("", command, count=1)
@@ -255,6 +254,11 @@ def _is_runner(folder: Path, command: str, table: Table) -> bool:
         return False
     known = recognised(simples[0], folder, table)
     return bool(known.family) and known.runs_tests is not False
+
+
+def deploys(runs: Iterable[SuiteRun]) -> bool:
+    """Whether a line below those that a person types publishes or deploys something."""
+    return any(_DEPLOYS.search(line) for run in runs for line in run.lines[1:])
 
 
 _PYTHON_TESTS = "{python tests}"

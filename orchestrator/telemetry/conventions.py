@@ -1,16 +1,16 @@
 """Forms of OpenTelemetry: the names of attributes, and the headers for a collector in a variable.
 
 The names `gen_ai.*` are OpenTelemetry's conventions for generative AI, in development and subject to change.
-They stand here alone, with the version that has them. The others are facts of sq.
+They stand here alone, as github.com/open-telemetry/semantic-conventions-genai 0.1.0 has them. The others are
+facts of sq.
 """
 
 from urllib.parse import unquote
 
-SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
+SCHEMA = "https://opentelemetry.io/schemas/1.45.0"
 
 OPERATION = "gen_ai.operation.name"
 INVOKE_WORKFLOW, INVOKE_AGENT, CHAT = "invoke_workflow", "invoke_agent", "chat"
-WORKFLOW = "gen_ai.workflow.name"
 AGENT = "gen_ai.agent.name"
 PROVIDER, ANTHROPIC = "gen_ai.provider.name", "anthropic"
 CONVERSATION = "gen_ai.conversation.id"

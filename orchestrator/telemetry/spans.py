@@ -216,7 +216,7 @@ class SpanFold:
             parent=None,
             attributes={
                 c.OPERATION: c.INVOKE_WORKFLOW,
-                c.WORKFLOW: "sq",
+                c.AGENT: "sq",
                 c.RUN_ID: event.run_id,
                 c.EFFORT: event.effort,
                 c.VERSION: event.sq_version,
@@ -227,7 +227,7 @@ class SpanFold:
     def _resumed(self, stored: Stored) -> list[Span]:
         """Go on with an open span of the run, or open another one that has a link to the one before."""
         before = (self._board.id_of(RUN_KEY),) if RUN_KEY not in self._board else ()
-        attributes = {c.OPERATION: c.INVOKE_WORKFLOW, c.WORKFLOW: "sq", c.RUN_ID: self._board.run_id}
+        attributes = {c.OPERATION: c.INVOKE_WORKFLOW, c.AGENT: "sq", c.RUN_ID: self._board.run_id}
         self._board.open(
             RUN_KEY, stored.at, "invoke_workflow sq", parent=None, attributes=attributes, links=before
         )

@@ -72,8 +72,8 @@ class CallEnd(StrEnum):
 class CallResult:
     """The result of one try of a call. `cost_usd` is the cost of this try alone.
 
-    `api_code` is that of the API's error beside its status (`API_ERRORS`), `retry_after_s` the time that it
-    named until the next request. `turns`: of the model, 0 if not counted.
+    `api_code` is that of the API's error (`api_errors.yaml`), `retry_after_s` the time it named until the
+    next request. `turns`: of the model, 0 if not counted.
     """
 
     end: CallEnd

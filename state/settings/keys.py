@@ -82,7 +82,7 @@ _ROWS = (
 )
 KEYS: dict[str, Key] = {key.name: key for key in _ROWS}
 # Keys that are also tables: their own value inside the table has this name.
-IN_TABLE = {"gateway.enabled": "gateway", "sandbox.mode": "sandbox"}
+IN_TABLE = {"gateway.enabled": "gateway", "sandbox.mode": "sandbox", "verify.commands": "verify"}
 
 # `[efforts.NAME]`: a preset of the user's own, or other values for a shipped one.
 _OF_EFFORT = get_type_hints(Effort, include_extras=True)

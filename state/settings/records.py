@@ -447,6 +447,9 @@ class Settings:
     verify: Annotated[
         tuple[str, ...], SetBy("commands that sq runs itself to verify; none: what the repository shows")
     ] = ()
+    verify_also: Annotated[
+        tuple[str, ...], SetBy("commands that sq runs to verify beside all others", key="verify.also")
+    ] = ()
     gateway: Annotated[
         bool, SetBy("with an API key, sessions ask through a gateway of sq's and do not get the key")
     ] = True

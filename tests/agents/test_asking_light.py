@@ -310,14 +310,6 @@ def test_an_error_has_its_status_its_words_and_the_time_until_the_next_try(api, 
     assert (reply.end, reply.api_status, begun) == (CallEnd.API_ERROR, 429, [])
     assert reply.detail == "rate_limit_error: not today"
     assert reply.retry_after_s == {"7": 7.0, "0.5": 0.5}.get(after)
-    assert reply.api_code == ""
-
-
-def test_an_error_has_its_code(api):
-    details = {"error_code": "organization_on_hold"}
-    error = {"type": "invalid_request_error", "message": "No.", "details": details}
-    api.says({"type": "error", "error": error}, status=400)
-    assert asked(api.url).api_code == "organization_on_hold"
 
 
 @pytest.mark.parametrize("body", [b"<html>\n  <p>Bad  gateway", b"[]", b"{}", b'{"error": "no"}', b""])

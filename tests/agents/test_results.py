@@ -1,9 +1,13 @@
 """What a CLI's result means: a real `ResultMessage`, never believed for its subtype alone (lessons 17, 28)."""
 
+from pathlib import Path
+
+import anthropic
 import pytest
 from claude_agent_sdk import ResultMessage
 
 from agents.session.results import detail_of, end_of, usage_of
+from state.api_errors import api_errors
 from state.records.calls import CallEnd, Usage
 
 
@@ -97,3 +101,9 @@ def test_tokens_are_read_by_the_apis_names_and_absent_ones_are_none():
         input_tokens=1, output_tokens=2, cache_read_tokens=3, cache_write_tokens=4
     )
     assert usage_of(None) == usage_of({}) == usage_of({"input_tokens": None}) == Usage()
+
+
+def test_each_error_that_sq_knows_by_its_code_is_one_of_the_client():
+    shared = Path(anthropic.__file__).parent / "types" / "shared"
+    for code, row in api_errors().items():
+        assert f'error_code: Literal["{code}"]' in (shared / row.source).read_text("utf-8")

@@ -100,7 +100,8 @@ async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    return [*looked_at, *await _set_up(repository), _state(state, ignored=ignored), _space(state), *left]
+    ready = [*await _set_up(repository), _commands(repository.root)]
+    return [*looked_at, *ready, _state(state, ignored=ignored), _space(state), *left]
 
 
 async def _repository(repository: Repository, state: Path) -> DoctorCheck:
@@ -149,6 +150,24 @@ async def _set_up(repository: Repository) -> list[DoctorCheck]:
     found = "; ".join(filter(None, (*others, ignored))) or "as the checkout"
     advice = "a run says the same at its start, and what a failing command names of it"
     return [*checks, warn("worktrees", found, advice) if others else ok("worktrees", found)]
+
+
+def _commands(root: Path) -> DoctorCheck:
+    """The commands that would verify a run here, and what each can say."""
+    from orchestrator.project.checks import is_check
+    from orchestrator.project.runners.suite import suite_of
+    from orchestrator.run.evidence.summary import shown_commands
+
+    suites = {f"`{one}` ({source})": suite_of(one, root) for one, source in shown_commands(root)[0].items()}
+    if not suites:
+        advice = "name one with `--verify`, else a run ends with code 5 at best"
+        return warn("commands", "the repository shows none that verifies it", advice)
+    says = {True: "new complaints", False: "its exit code"}
+    told = [
+        f"{name} says {'which tests pass' if one.test_runs else says[is_check(one)]}"
+        for name, one in suites.items()
+    ]
+    return ok("commands", "; ".join(told))
 
 
 def _state(state: Path, *, ignored: bool | None) -> DoctorCheck:

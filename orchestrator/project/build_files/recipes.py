@@ -1,6 +1,8 @@
 """Reads a Makefile, a justfile, a Taskfile and a Rakefile: their targets, and the lines that a call runs."""
 
 import re
+import shlex
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,8 +129,28 @@ _JUST_VALUES = ("-f", "--justfile", "-d", "--working-directory", "--set", "--she
 _RECIPE = re.compile(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>[^:\n]*?)\s*:(?!=)\s*(?P<needs>[^#\n]*)")
 _VARIABLE = re.compile(r"(?:export\s+)?([\w-]+)\s*:=\s*[\"']?(.*?)[\"']?\s*")
 _ALIAS = re.compile(r"alias\s+([\w-]+)\s*:=\s*([\w-]+)")
-_TASK = ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml")
-_TASK_VALUES = ("-d", "--dir", "-t", "--taskfile", "-C", "--concurrency", "-o", "--output")
+# Tables of tasks: the program, and the files that may hold its table.
+TASKS = {
+    "task": ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml"),
+    "mise": ("mise.toml", ".mise.toml"),
+    "pixi": ("pixi.toml",),
+    "moon": ("moon.yml", "moon.yaml"),
+    "nx": ("project.json",),
+}
+_TASK_LINES = ("cmds", "cmd", "run", "command", "commands", "script")
+_TASK_NEEDS = ("deps", "depends", "depends-on", "depends_on", "dependsOn")
+_TASK_VALUES = (
+    "-d",
+    "--dir",
+    "-t",
+    "--taskfile",
+    "-C",
+    "--concurrency",
+    "-o",
+    "--output",
+    "-e",
+    "--environment",
+)
 _RAKEFILES = ("Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb")
 _RAKE_TESTS = re.compile(r"(?:Rake::TestTask|Minitest::TestTask)\.(?:new|create)(?:[ (]+[:\"'](\w+))?")
 _RAKE_SPECS = re.compile(r"RSpec::Core::RakeTask\.new(?:[ (]+[:\"'](\w+))?")
@@ -175,20 +197,30 @@ def just_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     return made.steps([words[0] if words else made.first], made.path.parent, whole=True)
 
 
-def taskfile_in(folder: Path, named: str | None = None) -> BuildFile | None:
-    """Return the Taskfile of a folder, or None if there is none."""
-    path = first_file(folder, [named] if named else _TASK)
+def taskfile_in(folder: Path, named: str | None = None, *, program: str = "task") -> BuildFile | None:
+    """Return the table of tasks of a program in a folder, or None if there is none."""
+    path = first_file(folder, [named] if named else TASKS[program])
     if path is None:
         return None
-    tasks = as_table(as_table(read_yaml(text_of(path))).get("tasks"))
+    try:
+        table = as_table(tomllib.loads(text_of(path)) if path.suffix == ".toml" else read_yaml(text_of(path)))
+    except ValueError:
+        table = {}
+    tasks = as_table(table.get("tasks") or table.get("targets"))
     return BuildFile(path=path, targets={name: _task(node) for name, node in tasks.items()}, first="default")
 
 
 def task_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     """Return the lines that a call of task runs, in order, or None if the Taskfile or a task is missing."""
     folder = folder / (simple.option("-d", "--dir") or "")
-    made = taskfile_in(folder, simple.option("-t", "--taskfile"))
+    program = simple.name if simple.name in TASKS else "task"
+    made = taskfile_in(folder, simple.option("-t", "--taskfile"), program=program)
     words = [word for word in simple.positional(_TASK_VALUES) if "=" not in word]
+    if program != "task":  # `mise run test`, `nx run app:test`
+        words = [word.rpartition(":")[2] for word in words[1:2]]
+        if program == "pixi" and words and not (made and words[0] in made.targets):  # a program
+            line = shlex.join(simple.words[simple.words.index(words[0]) :])
+            return [ShellStep(line=line, folder=folder, passes="")]
     return made.steps(words or [made.first], folder, whole=True) if made else None
 
 
@@ -209,12 +241,13 @@ def _filled(line: str, variables: dict[str, str]) -> str:
 def _task(node: Node) -> Target:
     if not isinstance(node, dict):
         return Target(lines=tuple(texts(node)))
-    steps = [node["cmds"] if "cmds" in node else node.get("cmd", "")]
+    node = node | as_table(node.get("options"))
+    steps = [node[key] for key in _TASK_LINES if key in node]
     flat = [step for one in steps for step in (one if isinstance(one, list) else [one])]
     lines = [
         text for step in flat for text in texts(as_table(step).get("cmd") if isinstance(step, dict) else step)
     ]
-    deps = node.get("deps")
+    deps = next((node[key] for key in _TASK_NEEDS if key in node), None)
     called = [*flat, *(deps if isinstance(deps, list) else [])]
     before = (*texts(deps), *(text for step in called for text in texts(as_table(step).get("task"))))
     return Target(before=before, lines=tuple(lines))

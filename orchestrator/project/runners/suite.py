@@ -12,7 +12,7 @@ from pathlib import Path
 
 from orchestrator.project.build_files.packages import composer_steps, package_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
-from orchestrator.project.build_files.recipes import just_steps, make_steps, rake_steps, task_steps
+from orchestrator.project.build_files.recipes import TASKS, just_steps, make_steps, rake_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep, text_of
 from orchestrator.project.files import matches
 from orchestrator.project.runners.recognise import recognised
@@ -35,11 +35,11 @@ _CARRIERS: Mapping[str, _Steps] = {
     "nox": nox_steps,
     "hatch": hatch_steps,
     "rake": rake_steps,
-    "task": task_steps,
+    **dict.fromkeys(TASKS, task_steps),
 }
 _DEEPEST = 8
 _MOST = 200
-_HIDDEN_RUN = re.compile(r"\bhatch\s+run\b")  # `simple_commands` takes this off as a wrapper
+_HIDDEN_RUN = re.compile(r"\b(hatch|pixi)\s+run\b")  # `simple_commands` takes this off as a wrapper
 _CANNOT_GROW = re.compile(r"[)}&;#|]\s*$|(?:^|\s)#|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*-\w*c\b|<<")
 
 
@@ -164,7 +164,7 @@ def _followed(
     step: ShellStep, through: tuple[Runner, ...], lines: tuple[str, ...], table: Table
 ) -> Iterator[SuiteRun]:
     folder = step.folder
-    for simple in simple_commands(_HIDDEN_RUN.sub("hatch -- run", step.line)):
+    for simple in simple_commands(_HIDDEN_RUN.sub(r"\1 -- run", step.line)):
         if simple.name in {"cd", "pushd"} and simple.plain:
             folder = Path(os.path.normpath(folder / simple.plain[0]))
         known = recognised(simple, folder, table)

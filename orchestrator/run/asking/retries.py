@@ -15,10 +15,10 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_result
 from tenacity.wait import wait_exponential_jitter
 
 from agents.access import Credentials
+from state.api_errors import Answer, answer_to, named_wait, told
 from state.errors import AgentError
 from state.journal.events import CallRetried, call_retried
 from state.journal.view import RunView
-from state.records.api_errors import Answer, answer_to, named_wait, told
 from state.records.calls import CallEnd, CallResult, may_pass_later
 from state.settings.records import Retries
 

@@ -12,6 +12,7 @@ from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
+from orchestrator.project.detection import detect
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.runners.endless import never_ends
@@ -27,6 +28,7 @@ from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
 
 CHOSEN = "--verify"
+_SCRIPT = re.compile(r"(?<!\S)(?!-)(?:\./)?([\w./-]+\.\w+)(?!\S)")
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
 _ANALYSIS = "the analysis"
 
@@ -161,11 +163,17 @@ async def _base_tree(run: Run) -> str:
 
 def _sources(run: Run, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the commands to run and where each was found, and why checks are left out."""
+    also = dict.fromkeys(run.settings.verify_also, CHOSEN)
     if not run.settings.verify:
-        return shown_commands(folder)
-    others = configured_checks(folder, run.settings.verify).commands
-    left_out = (f"`{one}` ({source}) is left out: --verify names others" for one, source in others.items())
-    return dict.fromkeys(run.settings.verify, CHOSEN), tuple(left_out)
+        shown, left_out = shown_commands(folder)
+        return shown | also, left_out
+    given = dict.fromkeys(run.settings.verify, CHOSEN) | also
+    words = {one for command in given for one in _words(suite_of(command, folder))}
+    tests = {one.command: one.source for one in detect(folder)}
+    others = {one: tests[one] for one in tests if not words.issuperset(_words(suite_of(one, folder)))}
+    others |= configured_checks(folder, tuple(given)).commands
+    told = (f"`{one}` ({source}) is left out: --verify names others" for one, source in others.items())
+    return given, tuple(told)
 
 
 async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
@@ -320,7 +328,9 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
         case BaselineStanding.FAILS if done.complaints:
             return f"{command} complains before any change already: new complaints count"
         case BaselineStanding.NOTHING_YET:
-            why = done.nothing_yet or "it ran no test"
+            files = _SCRIPT.findall(done.command) if check.chosen else []
+            gone = [one for one in files if not (run.repository / one).exists()]
+            why = f"file not found: {named(gone)}" if gone else done.nothing_yet or "it ran no test"
             return f"{command} has nothing to run yet: {why}. It is due from the first task on"
         case BaselineStanding.FAILS if not done.count.tests:
             return (

@@ -1,12 +1,14 @@
 """The commands that vouch for a tree, and descriptions of their results for Workers, reviewers and people."""
 
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agents.process.frozen import is_living
 from orchestrator.project.checks import configured_checks
 from orchestrator.project.detection import detect
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
 from prompts.marking import data, line
@@ -224,7 +226,8 @@ def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:
     """
     baseline = run.view.baseline.checks
     if run.settings.verify:
-        return tuple(command for command in run.settings.verify if usable(baseline.get(command)))
+        given = dict.fromkeys((*run.settings.verify, *run.settings.verify_also))
+        return tuple(command for command in given if usable(baseline.get(command)))
     found = dict.fromkeys(
         [
             *(
@@ -250,9 +253,18 @@ def _shown_by(folder: Path, tree: str) -> tuple[str, ...]:
 
 def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the commands that a folder shows with their sources, and why checks are left out."""
-    tests = {one.command: one.source for one in detect(folder)}
+    tests = {_callable(one.command, folder): one.source for one in detect(folder)}
     checks = configured_checks(folder, tuple(tests))
     return tests | checks.commands, checks.left_out
+
+
+def _callable(command: str, folder: Path) -> str:
+    """Return the lines of a recipe in place of a command whose program is not on this machine."""
+    suite = suite_of(command, folder)
+    below = dict.fromkeys(one.lines[1].strip() for one in suite.runs if one.through and len(one.lines) > 1)
+    if not below or shutil.which(command.split(maxsplit=1)[0]) or any("\n" in line for line in below):
+        return command
+    return " && ".join(below)
 
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:

@@ -251,6 +251,19 @@ def test_what_a_worktree_has_in_another_way_is_told_and_nothing_is_run(doctor, r
     assert "git ignores .env" in check["found"]
 
 
+def test_the_commands_that_verify_are_named_with_what_each_can_say(doctor, repository):
+    _, [none] = doctor("commands")
+    assert (none["level"], none["found"]) == ("warn", "the repository shows none that verifies it")
+    assert "code 5" in none["advice"]
+    (repository / "go.mod").write_text("module example.com/a\n\ngo 1.19\n")
+    (repository / "a_test.go").write_text("package a\n")
+    assert "`go test ./...` (go.mod) says which tests pass" in doctor("commands")[1][0]["found"]
+    (repository / "Makefile").write_text("test:\n\t./own-checker\nlint:\n\truff check .\n")
+    found = doctor("commands")[1][0]["found"]
+    assert "`make test` (Makefile) says its exit code" in found
+    assert "`make lint` (Makefile) says new complaints" in found
+
+
 def test_where_requests_go_is_told_with_the_credential_and_without_a_password(doctor):
     none = {"ANTHROPIC_API_KEY": "", "ANTHROPIC_API_KEY_FILE": "", "ANTHROPIC_BASE_URL": ""}
     token = {"ANTHROPIC_AUTH_TOKEN": "t"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from language.tables import table
 
-from orchestrator.project.checks import complaints_in, configured_checks, may_be_run
+from orchestrator.project.checks import complaints_in, configured_checks, is_check, may_be_run
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.verdict import new_complaints
 from state.records.commands import Complaint
@@ -75,6 +75,30 @@ def test_a_project_configures_checks(tmp_path: Path, kind: str) -> None:
     found = configured_checks(tmp_path)
     assert list(found.commands) == commands
     assert list(found.left_out) == left_out
+
+
+WORKFLOW = "on: [push]\njobs:\n  all:\n    runs-on: ubuntu-latest\n    steps:\n      - run: {line}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "script", "taken"),
+    [
+        ("npm run build", "node build.js", True),
+        ("npm run build", "node build.js && npm publish", False),
+        ("npm run serve", "node build.js", False),
+        ("echo built", "node build.js", False),
+    ],
+)
+def test_a_build_that_a_workflow_runs_is_a_check_whatever_builds(
+    tmp_path: Path, line: str, script: str, taken: bool
+) -> None:
+    scripts = {"build": script, "serve": script, "test": "node --test"}
+    (tmp_path / "package.json").write_text(json.dumps({"name": "a", "scripts": scripts}))
+    workflow = tmp_path / ".github" / "workflows" / "ci.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(WORKFLOW.format(line=line))
+    assert configured_checks(tmp_path).commands == ({line: ".github/workflows/ci.yml"} if taken else {})
+    assert is_check(suite_of("npm run build", tmp_path))
 
 
 def test_what_runs_anyway_is_not_checked_again(tmp_path: Path) -> None:

@@ -165,3 +165,13 @@ def test_what_a_manifest_says_of_the_product_stays_as_it_is(path, now):
 def test_a_manifest_that_is_too_deep_stays_as_it_is():
     deep = "[" * 50_000 + "]" * 50_000
     assert with_base_parts("package.json", "{}", deep) == deep
+
+
+def test_pixi_runs_a_task_of_its_table_or_a_program(tmp_path):
+    (tmp_path / "pixi.toml").write_text('[tasks]\ncheck = "cargo test"\n')
+    for call, line in (
+        ("pixi run check", "cargo test"),
+        ("pixi run pytest -q", "pytest -q"),
+        ("pixi run -e dev pytest", "pytest"),
+    ):
+        assert [run.line for run in suite_of(call, tmp_path).runs] == [line]

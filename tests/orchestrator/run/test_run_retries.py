@@ -27,12 +27,12 @@ from language.scripted import call as tool
 
 from orchestrator.cli.runs.request import SCENARIO
 from orchestrator.run.asking.retries import persistently, until
+from state.api_errors import named_wait
 from state.journal import events as e
 from state.journal.events import CallRetried, CallStarted, RunStarted
 from state.journal.events.calls import CallView
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.api_errors import named_wait
 from state.records.calls import CallEnd, CallResult
 from state.roles import Role
 from state.settings.records import Retries
@@ -192,7 +192,7 @@ def test_an_error_that_its_code_makes_final_ends_the_run_at_once_with_what_helps
     assert done.of(e.CallRetried) == []
 
 
-def test_a_judge_or_developer_hears_the_code_too(rehearse: Rehearse) -> None:
+def test_a_developer_meets_an_error_by_its_code_too(rehearse: Rehearse) -> None:
     asked = [asks(COLOUR), writes("notes.txt", "blue\n"), completes()]
     developer = [faulty(answers(BLUE), status=400, error_code="claude_code_key_creator_not_member")]
     done = rehearse(whole_run(worker=asked, developer=developer), **PLAIN, ends=Outcome.FAILED)

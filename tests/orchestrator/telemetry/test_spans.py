@@ -97,6 +97,8 @@ def test_a_run_is_a_tree_of_task_attempt_call_command_review_and_merge():
     }
     found = by_name(spans)
     run, worker = found["invoke_workflow sq"], found["invoke_agent worker"]
+    assert run.attributes["gen_ai.agent.name"] == "sq"
+    assert worker.attributes["gen_ai.agent.name"] == "worker"
     assert (run.attributes[c.OUTCOME], run.attributes[c.EXIT_CODE], run.attributes[c.COST]) == (
         "complete",
         0,
