@@ -37,6 +37,7 @@ _CARRIERS: Mapping[str, _Steps] = {
     "rake": rake_steps,
     "task": task_steps,
 }
+_COMPARING = frozenset({"[", "[[", "test", "diff", "cmp", "grep", "egrep", "fgrep", "rg"})
 _DEEPEST = 8
 _MOST = 200
 _HIDDEN_RUN = re.compile(r"\bhatch\s+run\b")  # `simple_commands` takes this off as a wrapper
@@ -91,11 +92,17 @@ class Suite:
 
     @property
     def runs_tests(self) -> bool | None:
-        """Whether it runs tests. False only if every command in it is known to run none, None if unknown."""
+        """Whether it runs tests. False only if every command in it is known to run none, None if unknown.
+
+        Programs that compare may check results, unless a linter runs beside them.
+        """
         told = [run.runs_tests for run in self.runs]
         if True in told:
             return True
-        return None if None in told or not told else False
+        compares = not any(run.lints for run in self.runs) and any(
+            run.simple.name in _COMPARING for run in self.runs
+        )
+        return None if None in told or not told or compares else False
 
     def test_files(self, paths: Iterable[str]) -> list[str]:
         """Return those of the relative paths that hold tests.
@@ -130,6 +137,9 @@ class Suite:
             return not self.test_files([path])
         if any(matches(path, row.deciders) for row in self.carriers):
             return True
+        lines = {line for run in self.runs for line in run.lines}
+        if _CHECKS.search(path) and any(path == one for line in lines for one in _SCRIPTS.findall(line)):
+            return not self.test_files([path])
         unknown = [run for run in self.runs if run.runner is None and run.runs_tests is None]
         if _CHECKS.search(path) and any(path in run.simple.words for run in unknown):
             return True

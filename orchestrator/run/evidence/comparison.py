@@ -89,13 +89,12 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> ResultC
     """
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
-    counted = bool(now.count.ran)
     async with run.evidence.scratch_worktree(run, base) as scratch:
         there = suite_of(now.command, scratch.folder)
-        by = [classified(there, changed, counted=counted)]
+        by = [classified(there, changed)]
     async with run.evidence.scratch_worktree(run, tree) as scratch:
         here = suite_of(now.command, scratch.folder)
-        by.append(classified(here, changed, counted=counted))
+        by.append(classified(here, changed))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
     before = at_base(run, base, now.command)
     return ResultComparison(
@@ -228,7 +227,7 @@ def _changed_names(
     """Return the names of the changed functions, or None if something else changed that tests may reach."""
     words: set[str] = set()
     for path in code:
-        for content, changed in _changed_lines(before.get(path, b""), after.get(path, b"")):
+        for content, changed in changed_lines(before.get(path, b""), after.get(path, b"")):
             found = _functions_at(read_source(path, content), content, changed)
             if found is None:
                 return None
@@ -236,7 +235,7 @@ def _changed_names(
     return words
 
 
-def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
+def changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
     """Yield each content with its lines, from 1, that the other lacks."""
     one, other = old.splitlines(), new.splitlines()
     codes = [

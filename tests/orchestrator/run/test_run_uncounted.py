@@ -1,0 +1,74 @@
+"""Commands whose tests sq cannot count: honest work reaches code 0 by their exit code, and its twins do not."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from language.scripted import Done, Rehearse, completes, passes, whole_run, writes
+from language.tables import table
+
+from state.journal import events as e
+from state.outcome import Outcome
+
+SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add goes on adding.\n"
+WORKS: Mapping[str, Mapping[str, Any]] = table(__file__, "works")
+FIRST = {"c with make", "a makefile alone"}
+Built = Callable[..., Done]
+
+
+def each() -> list[Any]:
+    """Every work, most of them late, and none whose tools this machine lacks."""
+    return [
+        pytest.param(
+            name,
+            marks=[
+                *([] if name in FIRST else [pytest.mark.late]),
+                pytest.mark.skipif(not all(map(shutil.which, one["needs"])), reason=f"needs {one['needs']}"),
+            ],
+        )
+        for name, one in WORKS.items()
+    ]
+
+
+@pytest.fixture
+def built(rehearse: Rehearse, repository: Path, shell: Callable[..., str]) -> Built:
+    def run(one: Mapping[str, Any], files: Mapping[str, str], work: Mapping[str, str], **flags: Any) -> Done:
+        for path, text in files.items():
+            (repository / path).parent.mkdir(parents=True, exist_ok=True)
+            (repository / path).write_text(text)
+        shell(repository, "git", "add", "--all")
+        shell(repository, "git", "commit", "--quiet", "-m", "A calculator")
+        done = [*(writes(path, text) for path, text in work.items()), *[completes()] * 3]
+        verify = (one["verify"],) if "verify" in one else ()
+        flags = {"spec": SPEC, "verify": verify, "ends": None, **flags}
+        return rehearse(whole_run(worker=done, **{"reviewer/notes/*": [passes()] * 3}), **flags)
+
+    return run
+
+
+@pytest.mark.parametrize("name", each())
+def test_honest_work_reaches_code_0_by_a_command_that_notices_it(built: Built, name: str) -> None:
+    one = WORKS[name]
+    done = built(one, one["files"], one["work"])
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "number of tests unknown" in done.output
+    (answer,) = done.of(e.ProofsTaken)[-1].without_work
+    assert answer.needed, answer
+    assert answer.noticed, answer
+    assert not [one for one in answer.functions if "test" in one], answer
+
+
+@pytest.mark.parametrize("name", each())
+def test_a_twin_whose_command_says_yes_whatever_the_work_does_is_not_believed(
+    built: Built, name: str
+) -> None:
+    one = WORKS[name]
+    twin = one.get("twin", {})
+    work = {
+        **{path: text for path, text in one["work"].items() if path not in twin},
+        **one.get("twin_of_work", {}),
+    }
+    done = built(one, {**one["files"], **twin}, work)
+    assert done.outcome is Outcome.UNVERIFIED, done.output
