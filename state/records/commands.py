@@ -169,7 +169,7 @@ class WithoutWork:
     that do. It is None if sq cannot say, for the reason in `problem`. `together` are new tests that pass with
     the work only if other files of tests run too. `noticed`: whether a command whose tests cannot be counted
     fails with a small change in the work, None if that was not asked. `small` is that change, or those that
-    it did not notice.
+    it did not notice. If counted tests failed with it, because nothing could be emptied, `functions` is ().
     """
 
     command: str

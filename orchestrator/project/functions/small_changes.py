@@ -49,8 +49,8 @@ _OPERAND = re.compile(r"(?<=[\w)\]}] [-+*/%] )[$@]?(?:\w+|\(\w+\)|\{\w+\})(?![\w
 _PLAIN = re.compile(r"""(?<![\w$&.\-"'{(])\d+(?![\w>.])""")
 _SIGN = re.compile(r"(?<=\s)(?:==|!=|-(?:lt|le|gt|ge|eq|ne)|eq|ne|<=?|>=?)(?=\s)")
 _STRUCTURE = re.compile(
-    r"\s*(?:$|#|//|--|[{}()]|(?:end|fi|done|esac|else|then|do|sub|proc|function|local function|package|use|require|include"
-    r"|if|elif|elsif|for|foreach|while|until|case|BEGIN|END|return|my|local|1;)\b)"
+    r"\s*(?:$|#|//|--|[{}()]|(?:end|fi|done|esac|else|then|do|sub|proc|function|local function|package|use"
+    r"|require|include|if|elif|elsif|for|foreach|while|until|case|BEGIN|END|return|my|local|1;)\b)"
 )
 _ASSERTS = re.compile(r"^\s*(?:assert|expect)", re.IGNORECASE)
 _CHECKS = re.compile(

@@ -91,6 +91,11 @@ class Suite:
         return tuple({row.name: row for row in rows}.values())
 
     @property
+    def lints(self) -> bool:
+        """Whether a linter, a formatter or a type checker is among its commands."""
+        return any(run.lints for run in self.runs)
+
+    @property
     def runs_tests(self) -> bool | None:
         """Whether it runs tests. False only if every command in it is known to run none, None if unknown.
 
@@ -99,9 +104,7 @@ class Suite:
         told = [run.runs_tests for run in self.runs]
         if True in told:
             return True
-        compares = not any(run.lints for run in self.runs) and any(
-            run.simple.name in _COMPARING for run in self.runs
-        )
+        compares = not self.lints and any(run.simple.name in _COMPARING for run in self.runs)
         return None if None in told or not told or compares else False
 
     def test_files(self, paths: Iterable[str]) -> list[str]:

@@ -23,7 +23,8 @@ from orchestrator.run.evidence.comparison import ResultComparison, Work, changed
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run
-from state.records.commands import CommandRun, WithoutWork
+from state.records.commands import CommandRun, TestState, WithoutWork
+from state.words import names_of
 
 _TRIES = 6  # parts that are taken out alone, and small changes
 # Functions that check others, which may stand in the same file as these.
@@ -33,6 +34,7 @@ _CHECKS = re.compile(
 )
 _GOAL = re.compile(r"([\w./ -]+?)\s*::?(?!=)")
 _SHEBANG = b"#!"
+_THE_WORK = "the sources of the work"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,23 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
     return await _with_small_changes(asking, parts, replace(told, needed=True))
 
 
+async def by_small_changes(
+    run: Run, subject: ResultComparison, work: Work, answer: WithoutWork
+) -> WithoutWork:
+    """Return which tests fail with a small change in the work, where it could not be taken out."""
+    before = await contents_at(run.repository, subject.base, work.sources)
+    asking = _Asking(run=run, subject=subject, work=work, before=before, after=work.sources)
+    passed = set(names_of(subject.now.count, TestState.PASSED))
+    parts = [one for one in _parts(asking) if one.functions]
+    for change in await aside(partial(_small_changes, asking, parts), _THE_WORK) if passed else ():
+        done = await asking.ran({change.file: change.content})
+        if failing := tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed):
+            return replace(
+                answer, needed=True, functions=(), failing=failing, problem="", small=(change.words,)
+            )
+    return answer
+
+
 async def _cannot_tell(asking: _Asking, done: CommandRun, parts: Sequence[_Part]) -> str:
     """Return why a result says nothing of the work: the command cannot run, or minds how code is written."""
     if done.exit_code is None or done.missing or done.nothing_yet or done.broken:
@@ -112,7 +131,7 @@ async def _cannot_tell(asking: _Asking, done: CommandRun, parts: Sequence[_Part]
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:
     """Try small changes, one after the other, until the command fails. If none can be made it need not."""
-    changes = await aside(partial(_small_changes, asking, parts), "the sources of the work")
+    changes = await aside(partial(_small_changes, asking, parts), _THE_WORK)
     for change in changes:
         done = await asking.ran({change.file: change.content})
         if done.exit_code:

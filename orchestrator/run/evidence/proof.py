@@ -30,7 +30,7 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
-from orchestrator.run.evidence.noticing import noticing
+from orchestrator.run.evidence.noticing import by_small_changes, noticing
 from orchestrator.run.evidence.other_results import NewTests, new_tests
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
@@ -288,6 +288,8 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     answer = await asking(run, subject, work)
     if answer is None:
         return False
+    if answer.needed is None and not uncounted:
+        answer = await by_small_changes(run, subject, work, answer)
     _note_without(subject, found, answer)
     if answer.together:
         names = listed(answer.together)

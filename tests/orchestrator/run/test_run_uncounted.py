@@ -1,5 +1,6 @@
 """Commands whose tests sq cannot count: honest work reaches code 0 by their exit code, and its twins do not."""
 
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -38,6 +39,7 @@ def built(rehearse: Rehearse, repository: Path, shell: Callable[..., str]) -> Bu
         for path, text in files.items():
             (repository / path).parent.mkdir(parents=True, exist_ok=True)
             (repository / path).write_text(text)
+            (repository / path).chmod(0o755 if text.startswith("#!") else 0o644)
         shell(repository, "git", "add", "--all")
         shell(repository, "git", "commit", "--quiet", "-m", "A calculator")
         done = [*(writes(path, text) for path, text in work.items()), *[completes()] * 3]
@@ -72,3 +74,55 @@ def test_a_twin_whose_command_says_yes_whatever_the_work_does_is_not_believed(
     }
     done = built(one, {**one["files"], **twin}, work)
     assert done.outcome is Outcome.UNVERIFIED, done.output
+
+
+LINTED = table(__file__, "linted")
+NODE = pytest.mark.skipif(not (shutil.which("node") and shutil.which("npm")), reason="needs node and npm")
+
+
+@NODE
+@pytest.mark.parametrize(
+    ("scripts", "test", "outcome"),
+    [
+        ("one line", "honest", Outcome.COMPLETE),
+        pytest.param("one line", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+        pytest.param("two scripts", "honest", Outcome.COMPLETE, marks=pytest.mark.late),
+        pytest.param("two scripts", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+    ],
+)
+def test_the_work_is_taken_out_for_the_runner_alone_where_a_linter_stands_before_it(
+    built: Built, scripts: str, test: str, outcome: Outcome
+) -> None:
+    done = linted(built, scripts, test)
+    assert done.outcome is outcome, done.output
+    for proofs in done.of(e.ProofsTaken):
+        assert [one.needed for one in proofs.without_work] == [test == "honest"], proofs.without_work
+        assert not [one for one in proofs.untold if "without the work" in one], proofs.untold
+
+
+def linted(built: Built, scripts: str, test: str, **flags: Any) -> Done:
+    package = {"name": "calc", "version": "1.0.0", "scripts": LINTED["scripts"][scripts]}
+    files = {**LINTED["files"], "package.json": json.dumps(package)}
+    work = {"calc.js": LINTED["calc.js"], "mul.test.js": LINTED[test]}
+    return built({}, files, work, **flags)
+
+
+@NODE
+@pytest.mark.late
+@pytest.mark.parametrize(
+    ("effort", "outcome"), [("low", Outcome.COMPLETE), ("medium", Outcome.UNVERIFIED)], ids=str
+)
+def test_work_that_cannot_be_taken_out_costs_code_0_from_medium_on(
+    built: Built, effort: str, outcome: Outcome
+) -> None:
+    done = linted(built, "tangled", "idle", effort=effort)
+    assert done.outcome is outcome, done.output
+    said = "sq could not ask whether a test needs the work: `npm test`"
+    assert (said in done.output) is (outcome is Outcome.UNVERIFIED), done.output
+
+
+@NODE
+@pytest.mark.late
+def test_it_does_not_if_another_question_shows_that_a_test_needs_the_work(built: Built) -> None:
+    done = linted(built, "tangled", "honest")
+    assert done.outcome is Outcome.COMPLETE, done.output
