@@ -49,10 +49,10 @@ _OPERAND = re.compile(r"(?<=[\w)\]}] [-+*/%] )[$@]?(?:\w+|\(\w+\)|\{\w+\})(?![\w
 _PLAIN = re.compile(r"""(?<![\w$&.\-"'{(])\d+(?![\w>.])""")
 _SIGN = re.compile(r"(?<=\s)(?:==|!=|-(?:lt|le|gt|ge|eq|ne)|eq|ne|<=?|>=?)(?=\s)")
 _STRUCTURE = re.compile(
-    r"\s*(?:$|#|//|--|[{}()]|(?:end|fi|done|esac|else|then|do|sub|proc|function|local function|package|use"
+    r"[ \t]*(?:$|#|//|--|[{}()]|(?:end|fi|done|esac|else|then|do|sub|proc|function|local function|package|use"
     r"|require|include|if|elif|elsif|for|foreach|while|until|case|BEGIN|END|return|my|local|1;)\b)"
 )
-_ASSERTS = re.compile(r"^\s*(?:assert|expect)", re.IGNORECASE)
+_ASSERTS = re.compile(r"^[ \t]*(?:assert|expect)", re.IGNORECASE)
 _CHECKS = re.compile(
     r"\b(?:assert\w*|expect\w*|check\w*|verify|test|die|exit|fail\w*|raise|throw)\b|\[\s", re.IGNORECASE
 )
@@ -166,7 +166,7 @@ def _of_lines(file: str, content: bytes, lines: Collection[int]) -> Iterator[_Ed
     at, is_make = 0, "makefile" in file.lower() or file.endswith(".mk")
     for number, raw in enumerate(content.split(b"\n"), 1):
         text = raw.decode("latin-1")  # one character a byte
-        if number in lines and not re.match(r"\s*(?:#|//|--|;)", text):
+        if number in lines and not re.match(r"[ \t]*(?:#|//|--|;)", text):
             edit = _Edit(worth=0, line=number, start=at, end=at + len(raw), text=text)
             yield from _of_line(text, edit, is_make=is_make)
         at += len(raw) + 1

@@ -37,7 +37,8 @@ _CARRIERS: Mapping[str, _Steps] = {
     "rake": rake_steps,
     "task": task_steps,
 }
-_COMPARING = frozenset({"[", "[[", "test", "diff", "cmp", "grep", "egrep", "fgrep", "rg"})
+_COMPARING = frozenset({"[", "[[", "test", "diff", "cmp"})
+_SEARCHING = frozenset({"grep", "egrep", "fgrep", "rg"})
 _DEEPEST = 8
 _MOST = 200
 _HIDDEN_RUN = re.compile(r"\bhatch\s+run\b")  # `simple_commands` takes this off as a wrapper
@@ -104,7 +105,10 @@ class Suite:
         told = [run.runs_tests for run in self.runs]
         if True in told:
             return True
-        compares = not self.lints and any(run.simple.name in _COMPARING for run in self.runs)
+        compares = not self.lints and any(
+            one.name in _COMPARING or (one.name in _SEARCHING and one.decides)
+            for one in (run.simple for run in self.runs)
+        )
         return None if None in told or not told or compares else False
 
     def test_files(self, paths: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agents.concurrency import aside, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
+from orchestrator.project.build_files.builds import is_built
 from orchestrator.project.files import third_party, written_here
 from orchestrator.project.functions.emptying import types_with_a_default
 from orchestrator.project.functions.functions import (
@@ -156,22 +157,35 @@ class BaseTestResults:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The functions that a work changed between two trees: the sources on the new one, and the changes."""
+    """The functions that a work changed between two trees: the sources on the new one, and the changes.
+
+    `build` is the command that makes again what the work committed of a build, "" if there is none.
+    """
 
     tree: str
     sources: dict[str, bytes]
     changes: tuple[ChangedFunction, ...]
     defaults: frozenset[str]
+    build: str = ""
 
 
 async def work_between(run: Run, subject: ResultComparison) -> Work:
-    """Return the changed functions of the product: not those of tests, or generated or third-party files."""
+    """Return the changed functions of the product: not those of tests, or generated or third-party files.
+
+    A committed build counts: tests may load it in place of its source.
+    """
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
-    before, after = written_here(before, after)
+    built = {
+        path: after[path] for path in paths if path in after and is_built(path) and not third_party(path)
+    }
+    olds = {path: before[path] for path in built if path in before}
+    before, after = (
+        {**kept, **made} for kept, made in zip(written_here(before, after), (olds, built), strict=True)
+    )
     changes = await aside(partial(changed_functions, before, after), _THE_WORK)
     defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
     return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)

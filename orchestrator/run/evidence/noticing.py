@@ -57,7 +57,7 @@ class _Asking:
     async def ran(self, contents: Mapping[str, bytes]) -> CommandRun:
         """Run the command on the work with these files in place of its own."""
         tree = await with_contents(self.run.repository, self.subject.tree, contents)
-        return await run_on(self.run, self.subject, tree, [])
+        return await run_on(self.run, self.subject, tree, [], build=self.work.build)
 
     def without(self, parts: Iterable[_Part], *, idle: bool = False) -> dict[str, bytes]:
         """Return the files without these parts, of those that differ then.

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from agents.concurrency import UnreadError, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, pieced_together
+from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
 from orchestrator.project.runners.suite import suite_of
@@ -281,6 +282,8 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     uncounted = subject.now.count.ran is None and not _notices_a_canary(run, subject)
     if not (work.changes or uncounted):
         return False
+    if any(is_built(one.function.file) for one in work.changes):
+        work = replace(work, build=await _build(run, subject))
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
@@ -300,6 +303,14 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     found.proven = found.proven or bool(answer.needed)
     found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
+
+
+async def _build(run: Run, subject: ResultComparison) -> str:
+    """Return the project's command that builds, if the tests pass on what it makes of the work, else ""."""
+    async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
+        command = build_command(scratch.folder)
+    done = await run_on(run, subject, subject.tree, [], build=command) if command else None
+    return command if done and done.passed else ""
 
 
 def _notices_a_canary(run: Run, subject: ResultComparison) -> bool:

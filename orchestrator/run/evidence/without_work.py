@@ -66,13 +66,21 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     if found.needed is not True:
         return found
     sets = [new] if len(new) < len(every) else []
-    sets += [[one] for one in named[:_ALONE] if len(every) > 1 and [one] not in sets]
+    alike = [
+        [one for one in every if one.name.rpartition(".")[2] == name] for name in _leaves(named)[:_ALONE]
+    ]
+    sets += [one for one in alike if len(one) < len(every) and one not in sets]
     for functions in sets:
         alone = await _asked(run, subject, work, functions, control)
         found = replace(found, seconds=found.seconds + alone.seconds)
         if alone.needed is False:
             return replace(found, functions=alone.functions, needed=False)
     return found
+
+
+def _leaves(functions: Iterable[Function]) -> list[str]:
+    """Return the names of functions, each once: a source and what is built of it have the same."""
+    return list(dict.fromkeys(one.name.rpartition(".")[2] for one in functions))
 
 
 def _naming(function: Function, lines: Iterable[str]) -> list[str]:
@@ -85,7 +93,7 @@ async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
     passed = names_of(subject.now.count, TestState.PASSED)
     files = tuple(path for path in touched if path not in work.sources and of_files(passed, [path]))
     own = of_files(passed, files)
-    if not files or len(own) == len(passed):
+    if not files or work.build or len(own) == len(passed):
         return _Control(files=files, passing=frozenset(own))
     done = await run_on(run, subject, subject.tree, files)
     passing = frozenset(names_of(done.count, TestState.PASSED)) & set(own)
@@ -145,7 +153,7 @@ async def _run_without(
     if not contents:
         return None, list(sources.values())
     tree = await with_contents(run.repository, work.tree, contents)
-    return await run_on(run, subject, tree, files), list(sources.values())
+    return await run_on(run, subject, tree, files, build=work.build), list(sources.values())
 
 
 def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:

@@ -126,3 +126,27 @@ def test_work_that_cannot_be_taken_out_costs_code_0_from_medium_on(
 def test_it_does_not_if_another_question_shows_that_a_test_needs_the_work(built: Built) -> None:
     done = linted(built, "tangled", "honest")
     assert done.outcome is Outcome.COMPLETE, done.output
+
+
+BUILT = table(__file__, "built")
+
+
+@NODE
+@pytest.mark.parametrize(
+    ("build", "test", "outcome"),
+    [
+        ("npm run build", "honest", Outcome.COMPLETE),
+        pytest.param("npm run build", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+        pytest.param("", "honest", Outcome.COMPLETE, marks=pytest.mark.late),
+        pytest.param("", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+    ],
+)
+def test_work_is_taken_out_of_a_source_and_built_again_or_out_of_the_build_too(
+    built: Built, build: str, test: str, outcome: Outcome
+) -> None:
+    package = BUILT["files"]["package.json"] if build else '{"scripts": {"test": "node --test test"}}'
+    files = {**BUILT["files"], "package.json": package}
+    done = built({}, files, {**BUILT["work"], "test/mul.test.js": BUILT[test]})
+    assert done.outcome is outcome, done.output
+    ran = {one.command for one in done.of(e.CommandStarted)}
+    assert any(one.startswith("npm run build && ") for one in ran) is bool(build), ran
