@@ -56,6 +56,8 @@ def test_honest_work_reaches_code_0_by_a_command_that_notices_it(built: Built, n
     done = built(one, one["files"], one["work"])
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "number of tests unknown" in done.output
+    begin = done.output.partition("analysis: ")[0]
+    assert "its exit code counts and the run can end with code 0, and else with code 5" in begin, begin
     (answer,) = done.of(e.ProofsTaken)[-1].without_work
     assert answer.needed, answer
     assert answer.noticed, answer
