@@ -15,7 +15,7 @@ from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import judge_again
 from orchestrator.run.tasks.steps import is_claimed
-from state.journal.events import DeliveryStarted, ProofsTaken, RunEnded, TaskCommitted, WorkRescued
+from state.journal.events import DeliveryStarted, RunEnded, TaskCommitted, WorkRescued
 from state.journal.events.tasks import Stage
 from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
@@ -203,19 +203,12 @@ def _unverified(view: RunView) -> list[str]:
     ]
     if not (causes or evidence_of(view, results, proofs)):
         ran = "; ".join(
-            f"`{one.run.command}` {one.why or 'executed no test that sq could count'}{_unseen(proofs, one)}"
-            for one in results
+            f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results
         )
         causes.append(
             f"there was nothing to verify with{f' ({ran})' if ran else ''}: give commands with --verify"
         )
     return causes
-
-
-def _unseen(proofs: ProofsTaken | None, one: Judged) -> str:
-    """Return why sq could not see that a command notices the work, or ""."""
-    asked = [each for each in proofs.without_work if each.command == one.run.command] if proofs else []
-    return "".join(f", and sq could not take the work out: {each.problem}" for each in asked if each.problem)
 
 
 def _unasked(view: RunView) -> list[str]:

@@ -6,7 +6,7 @@ stay used.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.languages import Language, language_of
@@ -15,15 +15,6 @@ _CONTEXT = re.compile(r"@.*\b(?:async)?contextmanager\b|@.*\bfixture\b")
 _ASYNC = re.compile(r"\basync\b")
 _OUT = re.compile(r"\bout\s+[\w.<>\[\]?, ]+?\s(\w+)\s*(?=[,)])")
 _EMPTY = re.compile(r"[\s{};()]*(?:return\b[\s;]*)?")
-_NEVER = {
-    "MAX_VALUE > 0": "MAX_VALUE < 0",
-    "if (1)": "if (0)",
-    "if (true)": "if (false)",
-    "if true": "if false",
-    "(true ?": "(false ?",
-    "if True": "if False",
-}
-_HOLDS = re.compile("|".join(re.escape(one) for one in _NEVER))
 _GO_NAMED = re.compile(r"(?!(?:chan|func|map|struct|interface)\b)\w+\s+\S")
 
 
@@ -47,13 +38,10 @@ class _Edit:
     text: str
 
 
-def emptied(
-    content: bytes, functions: Sequence[Function], known: frozenset[str] = frozenset(), *, idle: bool = False
-) -> Emptied:
+def emptied(content: bytes, functions: Sequence[Function], known: frozenset[str] = frozenset()) -> Emptied:
     """Return a source without the bodies of these functions of it.
 
-    `known` are types of the project that have a default value (`types_with_a_default`). With `idle` the code
-    looks as if it were emptied and does what it did: a condition in front of each early end never holds.
+    `known` are types of the project that have a default value (`types_with_a_default`).
     """
     edits: list[_Edit] = []
     done, left, stubs = [], [], []
@@ -69,19 +57,11 @@ def emptied(
             declared = content[function.body.at : function.body.end].strip() == b"..."
             stubs += [] if declared or "abstract" in function.head else [function]
         else:
-            if idle and (edit := _idle(edit)) is None:
-                continue
             edits.append(edit)
             done.append(function)
     language = language_of(functions[0].file) if functions else None
     text = _applied(content, edits, language)
     return Emptied(content=text, functions=tuple(done), left=tuple(left), stubs=tuple(stubs))
-
-
-def _idle(edit: _Edit) -> _Edit | None:
-    """Return the edit with a condition that never holds, or None if it has no condition."""
-    text, found = _HOLDS.subn(lambda one: _NEVER[one[0]], edit.text, count=1)
-    return replace(edit, text=text) if found else None
 
 
 def types_with_a_default(content: bytes, language: Language) -> frozenset[str]:

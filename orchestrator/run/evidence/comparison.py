@@ -157,16 +157,12 @@ class BaseTestResults:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The functions that a work changed between two trees: the sources on the new one, and the changes.
-
-    `build` is the command that makes again what the work committed of a build, "" if there is none.
-    """
+    """The functions that a work changed between two trees: the sources on the new one, and the changes."""
 
     tree: str
     sources: dict[str, bytes]
     changes: tuple[ChangedFunction, ...]
     defaults: frozenset[str]
-    build: str = ""
 
 
 async def work_between(run: Run, subject: ResultComparison) -> Work:

@@ -39,9 +39,10 @@ _THE_WORK = "the sources of the work"
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """A part of the work: functions of one name, or the lines (from 1) of a file that differ."""
+    """A part of the work: functions of one name, `leaf`, or the lines (from 1) of a file that differ."""
 
     name: str
+    leaf: str = ""
     functions: tuple[Function, ...] = ()
     lines: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
@@ -57,19 +58,16 @@ class _Asking:
     async def ran(self, contents: Mapping[str, bytes]) -> CommandRun:
         """Run the command on the work with these files in place of its own."""
         tree = await with_contents(self.run.repository, self.subject.tree, contents)
-        return await run_on(self.run, self.subject, tree, [], build=self.work.build)
+        return await run_on(self.run, self.subject, tree, [])
 
-    def without(self, parts: Iterable[_Part], *, idle: bool = False) -> dict[str, bytes]:
-        """Return the files without these parts, of those that differ then.
-
-        `idle` is as in `emptied`, and for functions alone.
-        """
+    def without(self, parts: Iterable[_Part]) -> dict[str, bytes]:
+        """Return the files without these parts, of those that differ then."""
         functions = [one for part in parts for one in part.functions]
         found = {}
         for file in dict.fromkeys(one.file for one in functions):
             own = [one for one in functions if one.file == file]
-            found[file] = emptied(self.after[file], own, self.work.defaults, idle=idle).content
-        for part in () if idle else parts:
+            found[file] = emptied(self.after[file], own, self.work.defaults).content
+        for part in parts:
             for file, lines in part.lines.items():
                 found[file] = _without_lines(self.before.get(file, b""), self.after[file], lines)
         return {file: content for file, content in found.items() if content != self.after[file]}
@@ -94,10 +92,15 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
             if (alone := await asking.ran(asking.without([part]))).exit_code:
                 done, parts = alone, [part]
                 break
-    if why := await _cannot_tell(asking, done, parts):
-        return replace(told, problem=why)
+    if done.exit_code is None or done.missing or done.nothing_yet or done.broken:
+        return replace(told, problem=done.broken or done.nothing_yet or cause_of(done))
     if done.exit_code == 0:
         return replace(told, needed=False)
+    words = set(re.findall(r"\w+", run.started.spec_text))
+    named = [part for part in parts if part.leaf in words] if len(parts) > 1 else []
+    for part in named[:_TRIES]:
+        if (await asking.ran(asking.without([part]))).exit_code == 0:
+            return replace(told, needed=False, functions=(part.name,))
     return await _with_small_changes(asking, parts, replace(told, needed=True))
 
 
@@ -116,17 +119,6 @@ async def by_small_changes(
                 answer, needed=True, functions=(), failing=failing, problem="", small=(change.words,)
             )
     return answer
-
-
-async def _cannot_tell(asking: _Asking, done: CommandRun, parts: Sequence[_Part]) -> str:
-    """Return why a result says nothing of the work: the command cannot run, or minds how code is written."""
-    if done.exit_code is None or done.missing or done.nothing_yet or done.broken:
-        return done.broken or done.nothing_yet or cause_of(done)
-    if done.exit_code and (idle := asking.without(parts, idle=True)):
-        otherwise = await asking.ran(idle)
-        if otherwise.exit_code:
-            return f"it fails if the code does the same and is only written otherwise ({cause_of(otherwise)})"
-    return ""
 
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:
@@ -167,8 +159,8 @@ def _parts(asking: _Asking) -> list[_Part]:
     names = dict.fromkeys(map(_leaf, product or every))
     groups = {name: tuple(one for one in product or every if _leaf(one) == name) for name in names}
     parts = [
-        _Part(name=", ".join(f"{one.file}: {one.name}" for one in group), functions=group)
-        for group in groups.values()
+        _Part(name=", ".join(f"{one.file}: {one.name}" for one in group), leaf=leaf, functions=group)
+        for leaf, group in groups.items()
     ]
     return parts or _parts_of_lines(asking)
 

@@ -282,17 +282,19 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     uncounted = subject.now.count.ran is None and not _notices_a_canary(run, subject)
     if not (work.changes or uncounted):
         return False
-    if any(is_built(one.function.file) for one in work.changes):
-        work = replace(work, build=await _build(run, subject))
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     asking = noticing if uncounted else without_work
-    answer = await asking(run, subject, work)
+    asked = subject
+    if any(is_built(one.function.file) for one in work.changes):
+        asked = await _built_again(run, subject)
+    answer = await asking(run, asked, work)
     if answer is None:
         return False
+    answer = replace(answer, command=subject.command)
     if answer.needed is None and not uncounted:
-        answer = await by_small_changes(run, subject, work, answer)
+        answer = await by_small_changes(run, asked, work, answer)
     _note_without(subject, found, answer)
     if answer.together:
         names = listed(answer.together)
@@ -305,12 +307,12 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     return bool(answer.needed) and added <= set(answer.failing)
 
 
-async def _build(run: Run, subject: ResultComparison) -> str:
-    """Return the project's command that builds, if the tests pass on what it makes of the work, else ""."""
+async def _built_again(run: Run, subject: ResultComparison) -> ResultComparison:
+    """Return the comparison with the project's own build in front of its command, if the work passes so."""
     async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
-        command = build_command(scratch.folder)
-    done = await run_on(run, subject, subject.tree, [], build=command) if command else None
-    return command if done and done.passed else ""
+        build = build_command(scratch.folder)
+    again = replace(subject, command=f"{build} && {subject.command}")
+    return again if build and (await run_on(run, again, subject.tree, [])).passed else subject
 
 
 def _notices_a_canary(run: Run, subject: ResultComparison) -> bool:

@@ -298,29 +298,20 @@ async def run_only(
 
 
 async def run_on(
-    run: Run,
-    subject: _Subject,
-    tree: str,
-    files: Sequence[str],
-    *,
-    again: bool = False,
-    build: str = "",
+    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, again: bool = False
 ) -> CommandRun:
     """Run the test files on a tree, or all tests if none are named or the runner takes no files.
 
-    An answer of this process is not asked for twice, but with `again`. `build` is a command that has to
-    succeed before all tests.
+    An answer of this process is not asked for twice, but with `again`.
     """
-    asked = _asked(tree, f"{build} && {subject.command}" if build else subject.command, files)
+    asked = _asked(tree, subject.command, files)
     if again or asked not in run.answered:
-        run.answered[asked] = await _run_on(run, subject, tree, files, build)
+        run.answered[asked] = await _run_on(run, subject, tree, files)
     return run.answered[asked]
 
 
-async def _run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str], build: str) -> CommandRun:
+async def _run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
     async with run.evidence.scratch_worktree(run, tree) as scratch:
-        if build:
-            return await run_tests(run.commands, scratch, f"{build} && {subject.command}")
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]

@@ -93,7 +93,7 @@ async def _control(run: Run, subject: ResultComparison, work: Work) -> _Control:
     passed = names_of(subject.now.count, TestState.PASSED)
     files = tuple(path for path in touched if path not in work.sources and of_files(passed, [path]))
     own = of_files(passed, files)
-    if not files or work.build or len(own) == len(passed):
+    if not files or len(own) == len(passed):
         return _Control(files=files, passing=frozenset(own))
     done = await run_on(run, subject, subject.tree, files)
     passing = frozenset(names_of(done.count, TestState.PASSED)) & set(own)
@@ -153,7 +153,7 @@ async def _run_without(
     if not contents:
         return None, list(sources.values())
     tree = await with_contents(run.repository, work.tree, contents)
-    return await run_on(run, subject, tree, files, build=work.build), list(sources.values())
+    return await run_on(run, subject, tree, files), list(sources.values())
 
 
 def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:
