@@ -6,8 +6,8 @@ itself runs, if nothing else changed. (product.md, section 12 "Counting")
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import PurePosixPath
@@ -34,17 +34,16 @@ _CHECKS = re.compile(
 )
 _GOAL = re.compile(r"([\w./ -]+?)\s*::?(?!=)")
 _SHEBANG = b"#!"
-_THE_WORK = "the sources of the work"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """A part of the work: functions of one name, `leaf`, or the lines (from 1) of a file that differ."""
+    """A part of the work: functions of one name, `leaf`, or changed `lines` (from 1) of the file `name`."""
 
     name: str
     leaf: str = ""
     functions: tuple[Function, ...] = ()
-    lines: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    lines: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,46 +59,48 @@ class _Asking:
         tree = await with_contents(self.run.repository, self.subject.tree, contents)
         return await run_on(self.run, self.subject, tree, [])
 
-    def without(self, parts: Iterable[_Part]) -> dict[str, bytes]:
+    def without(self, *parts: _Part) -> dict[str, bytes]:
         """Return the files without these parts, of those that differ then."""
         functions = [one for part in parts for one in part.functions]
-        found = {}
-        for file in dict.fromkeys(one.file for one in functions):
-            own = [one for one in functions if one.file == file]
-            found[file] = emptied(self.after[file], own, self.work.defaults).content
-        for part in parts:
-            for file, lines in part.lines.items():
-                found[file] = _without_lines(self.before.get(file, b""), self.after[file], lines)
+        files = {one.file: [other for other in functions if other.file == one.file] for one in functions}
+        defaults = self.work.defaults
+        found = {file: emptied(self.after[file], own, defaults).content for file, own in files.items()}
+        for part in (one for one in parts if one.lines):
+            old, new = self.before.get(part.name, b""), self.after[part.name]
+            found[part.name] = _without_lines(old, new, part.lines)
         return {file: content for file, content in found.items() if content != self.after[file]}
 
 
-async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWork | None:
-    """Return whether a command notices the work, or None if the work has no code."""
+async def _asking(run: Run, subject: ResultComparison, work: Work) -> _Asking:
     touched = subject.touched
     paths = {*work.sources, *touched.code, *touched.configuration, *touched.manifests}
     before = await contents_at(run.repository, subject.base, paths)
     before, after = written_here(before, await contents_at(run.repository, subject.tree, paths))
-    asking = _Asking(run=run, subject=subject, work=work, before=before, after=after)
+    return _Asking(run=run, subject=subject, work=work, before=before, after={**after, **work.sources})
+
+
+async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWork | None:
+    """Return whether a command notices the work, or None if the work has no code."""
+    asking = await _asking(run, subject, work)
     parts = _parts(asking)
     told = WithoutWork(command=subject.command, functions=tuple(part.name for part in parts))
     if not parts:
         return None
-    if not (contents := asking.without(parts)):
+    if not (contents := asking.without(*parts)):
         return replace(told, problem="its functions do nothing, or sq cannot empty them")
     done = await asking.ran(contents)
-    if done.exit_code == 0 and len(parts) > 1:  # a check that stands in the work may be taken out with it
-        for part in parts[:_TRIES]:
-            if (alone := await asking.ran(asking.without([part]))).exit_code:
-                done, parts = alone, [part]
-                break
+    for part in parts[:_TRIES] if done.exit_code == 0 and len(parts) > 1 else ():
+        # A check that stands in the work may have been taken out with it.
+        if (alone := await asking.ran(asking.without(part))).exit_code:
+            done, parts = alone, [part]
+            break
     if done.exit_code is None or done.missing or done.nothing_yet or done.broken:
         return replace(told, problem=done.broken or done.nothing_yet or cause_of(done))
     if done.exit_code == 0:
         return replace(told, needed=False)
     words = set(re.findall(r"\w+", run.started.spec_text))
-    named = [part for part in parts if part.leaf in words] if len(parts) > 1 else []
-    for part in named[:_TRIES]:
-        if (await asking.ran(asking.without([part]))).exit_code == 0:
+    for part in [one for one in parts if len(parts) > 1 and one.leaf in words][:_TRIES]:
+        if (await asking.ran(asking.without(part))).exit_code == 0:
             return replace(told, needed=False, functions=(part.name,))
     return await _with_small_changes(asking, parts, replace(told, needed=True))
 
@@ -108,26 +109,23 @@ async def by_small_changes(
     run: Run, subject: ResultComparison, work: Work, answer: WithoutWork
 ) -> WithoutWork:
     """Return which tests fail with a small change in the work, where it could not be taken out."""
-    before = await contents_at(run.repository, subject.base, work.sources)
-    asking = _Asking(run=run, subject=subject, work=work, before=before, after=work.sources)
-    passed = set(names_of(subject.now.count, TestState.PASSED))
-    parts = [one for one in _parts(asking) if one.functions]
-    for change in await aside(partial(_small_changes, asking, parts), _THE_WORK) if passed else ():
-        done = await asking.ran({change.file: change.content})
-        if failing := tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed):
-            return replace(
-                answer, needed=True, functions=(), failing=failing, problem="", small=(change.words,)
-            )
-    return answer
+    asking = await _asking(run, subject, work)
+    found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
+    return replace(found, needed=True, noticed=None, functions=(), problem="") if found.failing else answer
 
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:
-    """Try small changes, one after the other, until the command fails. If none can be made it need not."""
-    changes = await aside(partial(_small_changes, asking, parts), _THE_WORK)
+    """Try small changes until a test or, without names of tests, the command fails.
+
+    If none can be made, nothing has to be noticed.
+    """
+    changes = await aside(partial(_small_changes, asking, parts), "the sources of the work")
+    passed = set(names_of(asking.subject.now.count, TestState.PASSED))
     for change in changes:
         done = await asking.ran({change.file: change.content})
-        if done.exit_code:
-            return replace(told, noticed=True, small=(change.words,))
+        failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
+        if failing or (not passed and (done.exit_code or done.timed_out)):
+            return replace(told, noticed=True, failing=failing, small=(change.words,))
     return replace(told, noticed=not changes, small=tuple(one.words for one in changes))
 
 
@@ -135,13 +133,12 @@ def _small_changes(asking: _Asking, parts: Sequence[_Part]) -> list[SmallChange]
     """Return changes of each part in turn."""
     found = []
     for part in parts:
-        lines = dict(part.lines)
-        for one in part.functions:
-            own = frozenset(range(one.line, one.last_line + 1))
-            lines[one.file] = lines.get(one.file, frozenset()) | (own & _changed(asking, one.file))
-        found.append(
-            [one for file, at in lines.items() for one in small_changes(file, asking.after[file], at)]
-        )
+        places = [(part.name, part.lines)] if part.lines else []
+        places += [
+            (one.file, _changed(asking, one.file) & frozenset(range(one.line, one.last_line + 1)))
+            for one in part.functions
+        ]
+        found.append([one for file, at in places for one in small_changes(file, asking.after[file], at)])
     turns = max(map(len, found), default=0)
     return [one[turn] for turn in range(turns) for one in found if turn < len(one)][:_TRIES]
 
@@ -154,19 +151,14 @@ def _changed(asking: _Asking, file: str) -> frozenset[int]:
 
 def _parts(asking: _Asking) -> list[_Part]:
     """Return the parts of the work: functions that check no others, else all, else lines."""
-    every = [one.function for one in asking.work.changes if one.function.file in asking.after]
-    product = [one for one in every if not _CHECKS.fullmatch(_leaf(one))]
-    names = dict.fromkeys(map(_leaf, product or every))
-    groups = {name: tuple(one for one in product or every if _leaf(one) == name) for name in names}
-    parts = [
-        _Part(name=", ".join(f"{one.file}: {one.name}" for one in group), leaf=leaf, functions=group)
-        for leaf, group in groups.items()
-    ]
+    every = [(one.function.name.rpartition(".")[2], one.function) for one in asking.work.changes]
+    chosen = [one for one in every if not _CHECKS.fullmatch(one[0])] or every
+    parts = []
+    for leaf in dict.fromkeys(name for name, _ in chosen):
+        functions = tuple(one for name, one in chosen if name == leaf)
+        names = ", ".join(f"{one.file}: {one.name}" for one in functions)
+        parts.append(_Part(name=names, leaf=leaf, functions=functions))
     return parts or _parts_of_lines(asking)
-
-
-def _leaf(function: Function) -> str:
-    return function.name.rpartition(".")[2]
 
 
 def _parts_of_lines(asking: _Asking) -> list[_Part]:
@@ -176,7 +168,7 @@ def _parts_of_lines(asking: _Asking) -> list[_Part]:
         for path in paths:
             if path in asking.after and is_code(path, asking.after[path]):
                 lines = _changed(asking, path) - _of_the_check(asking, path)
-                parts += [_Part(name=path, lines={path: lines})] if lines else []
+                parts += [_Part(name=path, lines=lines)] if lines else []
         if parts:
             return parts
     return []

@@ -152,3 +152,12 @@ def test_work_is_taken_out_of_a_source_and_built_again_or_out_of_the_build_too(
     assert done.outcome is outcome, done.output
     ran = {one.command for one in done.of(e.CommandStarted)}
     assert any(one.startswith("npm run build && ") for one in ran) is bool(build), ran
+
+
+@pytest.mark.late
+def test_a_command_that_notices_the_work_taken_out_alone_does_not_count(built: Built) -> None:
+    one = WORKS["a script that has no function"]
+    loose = 'set -e\ntest "$(sh calc.sh add 2 3)" = 5\ntest -n "$(sh calc.sh mul 2 3)"\n'
+    done = built(one, one["files"], {**one["work"], "test.sh": loose})
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "passes with each of these small changes in the work too: calc.sh:3: $2 * $3" in done.output
