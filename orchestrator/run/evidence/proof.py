@@ -280,7 +280,8 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
         return False
     work = await work_between(run, subject)
     uncounted = subject.now.count.ran is None and not _notices_a_canary(run, subject)
-    if not (work.changes or uncounted):
+    has_lines = bool(subject.touched.code) or subject.touched.decides
+    if not (work.changes or (uncounted and has_lines)):
         return False
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)

@@ -15,7 +15,7 @@ from state.outcome import Outcome
 
 SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add goes on adding.\n"
 WORKS: Mapping[str, Mapping[str, Any]] = table(__file__, "works")
-FIRST = {"c with make", "a makefile alone"}
+FIRST = {"c with make", "a makefile alone", "a runner of its own"}
 Built = Callable[..., Done]
 
 
