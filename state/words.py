@@ -147,6 +147,21 @@ def loose_words(command: str, tests: Sequence[str]) -> str:
     return f"`{command}` passes {listed(tests)} too {other}"
 
 
+def noticed_words(found: Iterable[WithoutWork]) -> list[str]:
+    """Return why commands whose tests cannot be counted count by their exit code."""
+    return [
+        f"`{one.command}` counts by its exit code, number of tests unknown: it fails with "
+        f"{listed(one.functions)} taken out{', and with ' if one.small else ''}{'; '.join(one.small)}"
+        for one in found
+        if one.needed and one.noticed
+    ]
+
+
+def unnoticed_words(command: str, changes: Sequence[str]) -> str:
+    """Return that a command passes with small changes in the work, for whoever has to act."""
+    return f"`{command}` passes with each of these small changes in the work too: {'; '.join(changes)}"
+
+
 def nothing_compared_words(tests: Sequence[str]) -> str:
     """Return that tests only ask whether there is a result, for the agent or the person that has to act."""
     only = "compare no result: they only ask whether there is one, or which type it has"

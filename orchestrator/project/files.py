@@ -179,6 +179,15 @@ def is_test_file(path: str) -> bool:
     return bool(_NAME.search(place.name)) or not _FOLDERS.isdisjoint(place.parts[:-1])
 
 
+def is_code(path: str, content: bytes) -> bool:
+    """Whether a file is code, a script or a build file: no data, document, picture or setting."""
+    place = PurePosixPath(path)
+    if b"\0" in content or _NO_CODE.search(place.name.lower()):
+        return False
+    is_build_file = "makefile" in place.name.lower() or place.name.lower() == "justfile"
+    return is_build_file or content.startswith(b"#!") or (bool(place.suffix) and place.name[0] != ".")
+
+
 def belongs_to_tests(path: str) -> bool:
     """Whether a file holds tests, or is of their kind: a fixture, a helper, a configuration."""
     place = PurePosixPath(path)

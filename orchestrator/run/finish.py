@@ -21,6 +21,7 @@ from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
 from state.records.commands import BaselineStanding
+from state.settings.records import Effort
 from state.words import asked_line, doubts, listed, untested, wants_no_test
 
 
@@ -60,7 +61,7 @@ async def bring_home(run: Run) -> None:
         if run.view.whole.tree != reviewed:
             folder = await run.integration.show(run.view.whole.commit)
         run.record(*await judge_again(run, reviewed=reviewed, folder=folder))
-    outcome, _ = judge(run.view, run.effort.final_review_rounds)
+    outcome, _ = judge(run.view, run.effort)
     stays = (
         ""
         if outcome in _moving(run)
@@ -94,7 +95,7 @@ def _moving(run: Run) -> set[Outcome]:
 
 async def end(run: Run) -> None:
     """Record the outcome, and remove the worktrees whose work is merged."""
-    outcome, cause = judge(run.view, run.effort.final_review_rounds)
+    outcome, cause = judge(run.view, run.effort)
     if run.settings.dry_run and not run.view.process.limit:
         outcome, cause = Outcome.COMPLETE, "a dry run: this is the plan, nothing was built"
     if run.settings.check_only and not run.view.process.limit:
@@ -107,7 +108,7 @@ async def end(run: Run) -> None:
     run.record(RunEnded(outcome=outcome, cause=cause, resumable=resumable))
 
 
-def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
+def judge(view: RunView, effort: Effort) -> tuple[Outcome, str]:
     """Return the outcome that the events prove, and the cause if it is not `complete`."""
     causes: list[tuple[Outcome, str]] = [(Outcome.LIMIT, view.process.limit)] if view.process.limit else []
     for id_, task in view.tasks.items():
@@ -130,7 +131,7 @@ def judge(view: RunView, final_rounds: int) -> tuple[Outcome, str]:
                 waits = f"task {id_} {not_built}: it waits for {', '.join(task.task.dependencies)}"
                 causes.append((Outcome.STUCK, waits))
     if not causes:
-        causes += _whole(view, final_rounds)
+        causes += _whole(view, effort)
     outcome = worst(found for found, _ in causes)
     return outcome, "; ".join(cause for _, cause in causes)
 
@@ -146,7 +147,7 @@ def _how(view: RunView, task_id: str) -> str:
     return f"{', '.join(asked)}. Then go on with: sq resume {run_id}"
 
 
-def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
+def _whole(view: RunView, effort: Effort) -> list[tuple[Outcome, str]]:
     """Return why a run whose tasks are all merged is not complete."""
     causes = []
     last = view.whole.reviews[-1] if view.whole.reviews else None
@@ -156,8 +157,10 @@ def _whole(view: RunView, final_rounds: int) -> list[tuple[Outcome, str]]:
         causes.append((Outcome.UNVERIFIED, "the final review did not report usably"))
     elif not last.passed:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)
-        causes.append((Outcome.STUCK, f"after {final_rounds} round(s) the final review still finds: {found}"))
-    return [*causes, *((Outcome.UNVERIFIED, why) for why in (*_unverified(view), *_changed_tests(view)))]
+        rounds = effort.final_review_rounds
+        causes.append((Outcome.STUCK, f"after {rounds} round(s) the final review still finds: {found}"))
+    gaps = [*_unverified(view), *(_unasked(view) if effort.block_unasked_work else ()), *_changed_tests(view)]
+    return [*causes, *((Outcome.UNVERIFIED, why) for why in gaps)]
 
 
 def whole_results(view: RunView) -> list[Judged]:
@@ -209,6 +212,23 @@ def _unverified(view: RunView) -> list[str]:
             f"there was nothing to verify with{f' ({ran})' if ran else ''}: give commands with --verify"
         )
     return causes
+
+
+def _unasked(view: RunView) -> list[str]:
+    """Return that sq could not ask whether a test needs the work, if nothing else has shown it."""
+    whole = view.evidence.proofs.get(("", view.whole.tree))
+    if whole is None or not whole.without_work or any(one.needed is not None for one in whole.without_work):
+        return []
+    of_tasks = [
+        view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
+    ]
+    if not any(one and one.without_work and not one.proven for one in of_tasks):
+        return []
+    asked = listed(f"`{one.command}` ({one.problem})" for one in whole.without_work)
+    remedy = (
+        "--verify names a runner that sq can run alone; a test that fails on the code before shows it too"
+    )
+    return [f"sq could not ask whether a test needs the work: {asked}. {remedy}"]
 
 
 def _are_spared(view: RunView) -> bool:

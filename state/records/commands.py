@@ -167,7 +167,9 @@ class WithoutWork:
 
     `functions` are those, as `file: name`. `needed`: whether a test fails then, `failing` the names of those
     that do. It is None if sq cannot say, for the reason in `problem`. `together` are new tests that pass with
-    the work only if other files of tests run too.
+    the work only if other files of tests run too. `noticed`: whether a command whose tests cannot be counted
+    fails with a small change in the work, None if that was not asked. `small` is that change, or those that
+    it did not notice. If counted tests failed with it, because nothing could be emptied, `functions` is ().
     """
 
     command: str
@@ -177,6 +179,8 @@ class WithoutWork:
     together: tuple[str, ...] = ()
     problem: str = ""
     seconds: float = 0.0
+    noticed: bool | None = None
+    small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,8 @@ class Effort:
     """One row of `effort.yaml`, or a preset of the user's own: how much a run spends on being sure.
 
     `checkpoint_every` counts iterations of an attempt, and 0 means no checkpoints. `block_unproven_tests`: a
-    Worker whose new tests pass without its change is sent back once.
+    Worker whose new tests pass without its change is sent back once. `block_unasked_work`: no code 0 if sq
+    could not ask whether a test needs the work, and nothing else shows it.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Effort:
     budget_run_usd: float
     models: dict[Role, str]
     block_unproven_tests: bool = False
+    block_unasked_work: bool = False
 
 
 # How much a model may think about one reply, as the API and Claude Code name it.

@@ -4,13 +4,18 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import PurePosixPath
 
 from orchestrator.project.runners.recognise import targets
 from orchestrator.project.runners.row import TestSelection
 from orchestrator.project.runners.suite import Suite, SuiteRun
+from orchestrator.project.shell import simple_commands
 
 _GLOB = re.compile(r"[*?\[{]")
+_TANGLED = re.compile(r"\|\||(?<!\|)\|(?!\|)|[()`]|(?<!&)&(?!&)|\b(?:if|for|while|export|set|source)\b")
+_MOVES = frozenset({"cd", "pushd", "popd"})
 _LINKS = re.compile(r"&&|\|\||[;|\n()]|(?<=\s)-\w*c\s+['\"]")
 
 
@@ -31,6 +36,37 @@ def only_these(suite: Suite, files: Sequence[str], names: Sequence[str] = ()) ->
         return found[0][1]
     # All of them run, and the exit code is that of the last failure.
     return f"code=0; {''.join(f'( {_reporting(run, one)} ) || code=$?; ' for run, one in found)}exit $code"
+
+
+def without_linters(suite: Suite) -> str | None:
+    """Return a suite's command without its linters, which stop before tests if code is written otherwise.
+
+    Builds and all other steps stay, in their order.
+
+    Returns:
+        None if there is no linter in it, nothing else, or no way to take them apart.
+    """
+    callers = [line for run in suite.runs for line in run.lines[:-1]]
+    if suite.runs_tests is False or not any(map(_is_linter, suite.runs)):
+        return None
+    if any(map(_TANGLED.search, callers)):
+        return None
+    parts: list[str] = []
+    for line, group in groupby(suite.runs, key=lambda run: run.line):
+        runs = list(group)
+        kept = [run for run in runs if not (_is_linter(run) or run.simple.name in _MOVES)]
+        whole = len(kept) == len(simple_commands(line))
+        if any(run.elsewhere for run in runs) or (_TANGLED.search(line) and not whole):
+            return None
+        lines = [(kept[0], line)] if whole else [(run, _segment(run)) for run in kept]
+        placed = [_placed(suite, replace(run, line=""), one) for run, one in lines]
+        parts += [one.replace('"; export PATH; ', '" && export PATH && ') for one in placed]
+    return " && ".join([*(f"( {one} )" for one in parts[:-1]), *parts[-1:]]) or None
+
+
+def _is_linter(run: SuiteRun) -> bool:
+    """Whether a command only checks how code is written. TypeScript's compiler builds, unless told not to."""
+    return run.lints and not (run.simple.name.endswith("tsc") and "--noEmit" not in run.simple.words)
 
 
 def _reporting(run: SuiteRun, command: str) -> str:

@@ -37,6 +37,8 @@ _CARRIERS: Mapping[str, _Steps] = {
     "rake": rake_steps,
     **dict.fromkeys(TASKS, task_steps),
 }
+_COMPARING = frozenset({"[", "[[", "test", "diff", "cmp"})
+_SEARCHING = frozenset({"grep", "egrep", "fgrep", "rg"})
 _DEEPEST = 8
 _MOST = 200
 _HIDDEN_RUN = re.compile(r"\b(hatch|pixi)\s+run\b")  # `simple_commands` takes this off as a wrapper
@@ -90,12 +92,24 @@ class Suite:
         return tuple({row.name: row for row in rows}.values())
 
     @property
+    def lints(self) -> bool:
+        """Whether a linter, a formatter or a type checker is among its commands."""
+        return any(run.lints for run in self.runs)
+
+    @property
     def runs_tests(self) -> bool | None:
-        """Whether it runs tests. False only if every command in it is known to run none, None if unknown."""
+        """Whether it runs tests. False only if every command in it is known to run none, None if unknown.
+
+        Programs that compare may check results, unless a linter runs beside them.
+        """
         told = [run.runs_tests for run in self.runs]
         if True in told:
             return True
-        return None if None in told or not told else False
+        compares = not self.lints and any(
+            one.name in _COMPARING or (one.name in _SEARCHING and one.decides)
+            for one in (run.simple for run in self.runs)
+        )
+        return None if None in told or not told or compares else False
 
     def test_files(self, paths: Iterable[str]) -> list[str]:
         """Return those of the relative paths that hold tests.
@@ -130,6 +144,9 @@ class Suite:
             return not self.test_files([path])
         if any(matches(path, row.deciders) for row in self.carriers):
             return True
+        lines = {line for run in self.runs for line in run.lines}
+        if _CHECKS.search(path) and any(path == one for line in lines for one in _SCRIPTS.findall(line)):
+            return not self.test_files([path])
         unknown = [run for run in self.runs if run.runner is None and run.runs_tests is None]
         if _CHECKS.search(path) and any(path in run.simple.words for run in unknown):
             return True

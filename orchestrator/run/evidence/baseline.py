@@ -287,7 +287,7 @@ async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[Baseline
 
 def _note(run: Run, check: BaselineCheck) -> str:
     notes = (_note_of_standing(run, check), _note_of_tests(run, check), _note_of_sandbox(check))
-    return "; ".join(filter(None, notes))
+    return "; ".join(filter(None, (*notes, _note_of_counting(check))))
 
 
 def _note_of_tests(run: Run, check: BaselineCheck) -> str:
@@ -344,6 +344,17 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     if check.canary and check.canary.caught is False:
         return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
     return ""
+
+
+def _note_of_counting(check: BaselineCheck) -> str:
+    """Return how a command counts whose tests sq cannot count, and which end a run can reach with it."""
+    passes = check.standing is BaselineStanding.PASSES and check.run.complaints is None
+    if not passes or check.run.count.ran is not None or (check.canary and check.canary.caught):
+        return ""
+    return (
+        f"sq cannot count the tests of `{check.run.command}`: if it fails with the work taken out and with a "
+        "small change in the work, its exit code counts and the run can end with code 0, and else with code 5"
+    )
 
 
 def _remedy(run: Run) -> str:

@@ -15,12 +15,13 @@ from orchestrator.git.trees import files_in, with_files
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.comparison import ResultComparison
+from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import (
     flaky_at_the_base,
     is_unsteady_at_the_base,
-    run_counted,
     run_only,
     run_plainly,
+    run_tests,
 )
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.record import Run
@@ -54,7 +55,7 @@ async def try_canary(
     with_it = await with_files(run.repository, tree, {canary.path: canary.content})
     async with run.evidence.scratch_worktree(run, with_it) as scratch:
         done = await _run(run, scratch, command, canary, suites, by_name=bool(before.tests))
-    return _result(command, canary, done, noticed=_is_noticed(done, canary, before))
+    return _result(command, canary, done, before, suites)
 
 
 async def _run(
@@ -68,15 +69,20 @@ async def _run(
 ) -> CommandRun:
     alone = await run_only(run.commands, scratch, suites, canary.only) if by_name and canary.only else None
     if alone is None or alone.nothing_yet or alone.count.says_none:  # as where the command asks for a mark
-        return await run_counted(run.commands, scratch, command)
+        return await run_tests(run.commands, scratch, command)
     return alone
 
 
-def _result(command: str, canary: Canary, done: CommandRun, *, noticed: bool) -> CanaryResult:
+def _result(
+    command: str, canary: Canary, done: CommandRun, before: TestCount, suites: Sequence[Suite]
+) -> CanaryResult:
     name = canary.names[0] if canary.names else ""
-    if done.exit_code is None:
-        problem = done.problem or "it did not answer"
+    problem = "" if done.exit_code is not None else done.problem or "it did not answer"
+    if done.exit_code and before.ran and not done.count.ran and any(one.lints for one in suites):
+        problem = f"no test ran ({cause_of(done)})"
+    if problem:
         return CanaryResult(command=command, path=canary.path, name=name, problem=problem)
+    noticed = _is_noticed(done, canary, before)
     return CanaryResult(command=command, path=canary.path, name=name, caught=noticed, seconds=done.seconds)
 
 
@@ -120,18 +126,18 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
             and not together.rewritten
             and _is_as_expected(together.count, subject.now.count, canary)
         ):
-            return WholeCanary(canary=_result(subject.command, canary, together, noticed=True))
+            return WholeCanary(canary=_result(subject.command, canary, together, UNCOUNTED, ()))
     plain = await _plainly(run, subject, subject.tree)
     unlike, untold = await _judged(run, subject, plain)
     if canary is None:
         return WholeCanary(unlike=unlike, untold=untold)
     async with run.evidence.scratch_worktree(run, with_it) as scratch:
-        done = await run_counted(run.commands, scratch, subject.command)
+        done = await run_tests(run.commands, scratch, subject.command)
     passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
     changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
     flaky = await flaky_at_the_base(run, subject.command, changed)
     return WholeCanary(
-        canary=_result(subject.command, canary, done, noticed=_is_noticed(done, canary, subject.now.count)),
+        canary=_result(subject.command, canary, done, subject.now.count, [subject.here]),
         unlike=unlike,
         changed=tuple(name for name in changed if name not in flaky),
         untold=untold,

@@ -66,13 +66,12 @@ class Classified:
     manifests: frozenset[str]
 
 
-def classified(suite: Suite, changed: Sequence[str], *, counted: bool = False) -> Classified:
+def classified(suite: Suite, changed: Sequence[str]) -> Classified:
     """Classify changed paths, while the suite's folder holds its tree.
 
-    `counted`: its output told how many tests ran. If no row knows the runner, files of tests are then known
-    by their usual names.
+    If no row knows the runner, files of tests are known by their usual names.
     """
-    unknown = counted and not suite.test_runs and suite.runs_tests is None
+    unknown = not suite.test_runs and suite.runs_tests is None
     tests = filter(is_test_file, changed) if unknown else suite.test_files(changed)
     return Classified(
         tests=frozenset(tests),

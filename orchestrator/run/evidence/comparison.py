@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agents.concurrency import aside, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
+from orchestrator.project.build_files.builds import is_built
 from orchestrator.project.files import third_party, written_here
 from orchestrator.project.functions.emptying import types_with_a_default
 from orchestrator.project.functions.functions import (
@@ -89,13 +90,12 @@ async def subject_of(run: Run, now: CommandRun, base: str, tree: str) -> ResultC
     """
     repository = run.repository
     changed = await changed_paths(repository, base, tree)
-    counted = bool(now.count.ran)
     async with run.evidence.scratch_worktree(run, base) as scratch:
         there = suite_of(now.command, scratch.folder)
-        by = [classified(there, changed, counted=counted)]
+        by = [classified(there, changed)]
     async with run.evidence.scratch_worktree(run, tree) as scratch:
         here = suite_of(now.command, scratch.folder)
-        by.append(classified(here, changed, counted=counted))
+        by.append(classified(here, changed))
     sorted_ = touched(by, changed, await files_in(repository, base), await files_in(repository, tree))
     before = at_base(run, base, now.command)
     return ResultComparison(
@@ -166,13 +166,22 @@ class Work:
 
 
 async def work_between(run: Run, subject: ResultComparison) -> Work:
-    """Return the changed functions of the product: not those of tests, or generated or third-party files."""
+    """Return the changed functions of the product: not those of tests, or generated or third-party files.
+
+    A committed build counts: tests may load it in place of its source.
+    """
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
-    before, after = written_here(before, after)
+    built = {
+        path: after[path] for path in paths if path in after and is_built(path) and not third_party(path)
+    }
+    olds = {path: before[path] for path in built if path in before}
+    before, after = (
+        {**kept, **made} for kept, made in zip(written_here(before, after), (olds, built), strict=True)
+    )
     changes = await aside(partial(changed_functions, before, after), _THE_WORK)
     defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
     return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)
@@ -228,7 +237,7 @@ def _changed_names(
     """Return the names of the changed functions, or None if something else changed that tests may reach."""
     words: set[str] = set()
     for path in code:
-        for content, changed in _changed_lines(before.get(path, b""), after.get(path, b"")):
+        for content, changed in changed_lines(before.get(path, b""), after.get(path, b"")):
             found = _functions_at(read_source(path, content), content, changed)
             if found is None:
                 return None
@@ -236,7 +245,7 @@ def _changed_names(
     return words
 
 
-def _changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
+def changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
     """Yield each content with its lines, from 1, that the other lacks."""
     one, other = old.splitlines(), new.splitlines()
     codes = [

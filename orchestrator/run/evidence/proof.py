@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from agents.concurrency import UnreadError, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, pieced_together
+from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.checks import is_check
 from orchestrator.project.runners.canary import Canary
 from orchestrator.project.runners.suite import suite_of
@@ -30,6 +31,7 @@ from orchestrator.run.evidence.comparison import (
 )
 from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
+from orchestrator.run.evidence.noticing import by_small_changes, noticing
 from orchestrator.run.evidence.other_results import NewTests, new_tests
 from orchestrator.run.evidence.strength import with_weakened
 from orchestrator.run.evidence.summary import cause_of, results
@@ -42,7 +44,7 @@ from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
-from state.words import listed, loose_words, names_of, nothing_compared_words
+from state.words import listed, loose_words, names_of, nothing_compared_words, unnoticed_words
 
 _T = TypeVar("_T")
 _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
@@ -272,15 +274,26 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
 
     Returns whether it does, and with it each test that it names and that is new.
     """
-    if subject.here.runs_tests is False:
+    if subject.here.runs_tests is False and subject.command not in run.settings.verify:
         return False
     work = await work_between(run, subject)
-    if not work.changes:
+    uncounted = subject.now.count.ran is None and not _notices_a_canary(run, subject)
+    has_lines = bool(subject.touched.code) or subject.touched.decides
+    if not (work.changes or (uncounted and has_lines)):
         return False
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
-    answer = await without_work(run, subject, work)
+    asking = noticing if uncounted else without_work
+    asked = subject
+    if any(is_built(one.function.file) for one in work.changes):
+        asked = await _built_again(run, subject)
+    answer = await asking(run, asked, work)
+    if answer is None:
+        return False
+    answer = replace(answer, command=subject.command)
+    if answer.needed is None and not uncounted:
+        answer = await by_small_changes(run, asked, work, answer)
     _note_without(subject, found, answer)
     if answer.together:
         names = listed(answer.together)
@@ -293,8 +306,23 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     return bool(answer.needed) and added <= set(answer.failing)
 
 
+async def _built_again(run: Run, subject: ResultComparison) -> ResultComparison:
+    """Return the comparison with the project's own build in front of its command, if the work passes so."""
+    async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
+        build = build_command(scratch.folder)
+    again = replace(subject, command=f"{build} && {subject.command}")
+    return again if build and (await run_on(run, again, subject.tree, [])).passed else subject
+
+
+def _notices_a_canary(run: Run, subject: ResultComparison) -> bool:
+    check = run.view.baseline.checks.get(subject.command)
+    return bool(check and check.canary and check.canary.caught)
+
+
 def _note_without(subject: ResultComparison, found: _Found, answer: WithoutWork) -> None:
     found.without_work.append(answer)
+    if answer.noticed is False:
+        found.unlike.append(unnoticed_words(subject.command, answer.small))
     if answer.needed is None:
         found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
 

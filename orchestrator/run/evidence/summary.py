@@ -210,10 +210,12 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
         return [one for one in results if one.standing is CommandVerdict.PASSED]
     caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
     lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
+    answers = {one.command: one for one in proofs.without_work} if proofs else {}
     return [
         one
         for one in results
-        if one.run.command not in lost and executed_a_test(one, view.settings, caught.get(one.run.command))
+        if (command := one.run.command) not in lost
+        and executed_a_test(one, view.settings, caught.get(command), answers.get(command))
     ]
 
 

@@ -8,7 +8,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint, TestState
+from state.records.commands import (
+    BaselineCheck,
+    BaselineStanding,
+    CommandRun,
+    Complaint,
+    TestState,
+    WithoutWork,
+)
 from state.settings.records import Settings
 from state.words import listed, names_of
 
@@ -89,20 +96,26 @@ def usable(base: BaselineCheck | None) -> bool:
     return base is None or base.standing not in _DROPPED
 
 
-def executed_a_test(one: Judged, settings: Settings, caught: bool | None) -> bool:
-    """Whether a command that passed proves anything. The user's own counts by its exit code.
+def executed_a_test(
+    one: Judged, settings: Settings, caught: bool | None, answer: WithoutWork | None = None
+) -> bool:
+    """Whether a command that passed proves anything.
+
+    One whose tests cannot be counted counts by its exit code if it notices a canary or the work. If there was
+    no code to take out, the user's own does so too.
 
     Args:
         one: its result.
         settings: those of the run.
         caught: the result of its canary on the same tree.
+        answer: its result without the work, if that was asked.
     """
     if one.standing is not CommandVerdict.PASSED:
         return False
-    if one.run.command in settings.verify:
-        return True
-    ran = one.run.count.ran
-    return caught is True if ran is None else ran > 0
+    chosen, ran = one.run.command in settings.verify, one.run.count.ran
+    if ran is not None:
+        return chosen or ran > 0
+    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen)
 
 
 def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:

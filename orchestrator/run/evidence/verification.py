@@ -29,7 +29,7 @@ from orchestrator.project.runners.ability import broke_off, failing_part, misses
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
 from orchestrator.project.runners.reports import Prepared, prepare
-from orchestrator.project.runners.selection import only_these
+from orchestrator.project.runners.selection import only_these, without_linters
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
@@ -272,6 +272,13 @@ async def run_counted(
         return await _run(commands, scratch, suite, prepared, reports, is_evidence=is_evidence)
 
 
+async def run_tests(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
+    """Run a command without its linters: a question changes the code, and they would stop before a test."""
+    suite = suite_of(command, scratch.folder)
+    done = await run_counted(commands, scratch, without_linters(suite) or command)
+    return replace(done, command=command)
+
+
 async def run_only(
     commands: Commands,
     scratch: ScratchWorktree,
@@ -311,7 +318,7 @@ async def _run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) 
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]
         done = await run_only(run.commands, scratch, suites, there) if there else None
-        return done or await run_counted(run.commands, scratch, subject.command)
+        return done or await run_tests(run.commands, scratch, subject.command)
 
 
 async def run_plainly(

@@ -59,17 +59,28 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     named = [one for one in every if _naming(one, lines)]
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
+    for one in (named or every)[:_ALONE] if found.needed is None and len(every) > 1 else ():
+        if (alone := await _asked(run, subject, work, [one], control)).needed is not None:
+            found = alone if alone.needed or found.needed is None else found
     found = replace(found, together=control.together, seconds=found.seconds + control.seconds)
     if found.needed is not True:
         return found
     sets = [new] if len(new) < len(every) else []
-    sets += [[one] for one in named[:_ALONE] if len(every) > 1 and [one] not in sets]
+    alike = [
+        [one for one in every if one.name.rpartition(".")[2] == name] for name in _leaves(named)[:_ALONE]
+    ]
+    sets += [one for one in alike if len(one) < len(every) and one not in sets]
     for functions in sets:
         alone = await _asked(run, subject, work, functions, control)
         found = replace(found, seconds=found.seconds + alone.seconds)
         if alone.needed is False:
             return replace(found, functions=alone.functions, needed=False)
     return found
+
+
+def _leaves(functions: Iterable[Function]) -> list[str]:
+    """Return the names of functions, each once: a source and what is built of it have the same."""
+    return list(dict.fromkeys(one.name.rpartition(".")[2] for one in functions))
 
 
 def _naming(function: Function, lines: Iterable[str]) -> list[str]:

@@ -162,16 +162,14 @@ def _may_have_run_it(on: CheckedTree, done: CommandRun) -> bool:
 
 
 def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
-    """Return the result for a command. It is general unless it is the user's own and no suite or linter."""
+    """Return the result for a command. It is about the whole, so it shows no single criterion."""
     wanted = _plain(evidence.ref)
     runs = on.verified.runs if on.verified else ()
     done = next((one for one in runs if _plain(one.command) == wanted), None)
     if done is None:
         return replace(evidence, holds=None, why="it is no command that sq ran on this tree")
-    users = done.command in (on.view.settings.verify if on.view.settings else ())
     known = suite_of(done.command, on.folder).runs_tests
-    general = known is not None or done.count.ran is not None or not users
-    told = replace(evidence, general=general)
+    told = replace(evidence, general=True)
     if not done.passed:
         return replace(told, holds=False, why=done.problem or f"it failed with exit code {done.exit_code}")
     if known and not done.count.ran:
@@ -181,7 +179,7 @@ def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
     canaries = [one for found in on.proofs for one in found.canaries]
     if any(one.command == done.command and one.caught is False for one in canaries):
         return replace(told, holds=None, why="it passes with an added test that must fail too")
-    return replace(told, holds=True, why="it passed on this tree" + (", as a whole" if general else ""))
+    return replace(told, holds=True, why="it passed on this tree, as a whole")
 
 
 def _plain(command: str) -> str:

@@ -108,7 +108,8 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
     findings = _undecided_of(run, task, known)
     reviewed = task.review.commit if task.review.rounds else ""
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
-    needing = {one for found in (proofs.without_work if proofs else ()) for one in found.failing}
+    needed = [one for one in (proofs.without_work if proofs else ()) if one.needed]
+    needing = {one for found in needed for one in found.failing}
     before = passed_before(run.view) - {one.test for one in (proofs.changes if proofs else ())}
     whole = (task.place.base_commit, task.claim.commit)
     earlier = await _earlier(folder, findings, reviewed, whole)
@@ -128,6 +129,8 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         not_run=not_run(run.view),
         facts=facts_words(await facts_between(run, *whole)),
         proven=bool(proofs and proofs.proven),
+        emptied=any(": " in name for one in needed for name in one.functions),
+        small=[words for one in needed for words in one.small],
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
         refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],

@@ -8,7 +8,7 @@ from orchestrator.views.words import duration, said, short
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, CommandRun
-from state.words import baseline_words, count_words, doubts, facts_words, listed, not_run_words
+from state.words import baseline_words, count_words, doubts, facts_words, listed, not_run_words, noticed_words
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
@@ -183,5 +183,6 @@ def _proofs(event: e.ProofsTaken) -> list[Words]:
     tone = Tone.GOOD if event.proven else Tone.WARN
     return [
         Words(kind="proofs", subject=subject, text=proof, tone=tone, of=event.tree[:10], is_told=False),
+        *(Words(kind="proofs", subject=subject, text=one) for one in noticed_words(event.without_work)),
         *(Words(kind="proofs", subject=subject, text=one, tone=Tone.WARN) for one in lines),
     ]

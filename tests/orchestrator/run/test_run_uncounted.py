@@ -1,0 +1,163 @@
+"""Commands whose tests sq cannot count: honest work reaches code 0 by their exit code, and its twins do not."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from language.scripted import Done, Rehearse, completes, passes, whole_run, writes
+from language.tables import table
+
+from state.journal import events as e
+from state.outcome import Outcome
+
+SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add goes on adding.\n"
+WORKS: Mapping[str, Mapping[str, Any]] = table(__file__, "works")
+FIRST = {"c with make", "a makefile alone", "a runner of its own"}
+Built = Callable[..., Done]
+
+
+def each() -> list[Any]:
+    """Every work, most of them late, and none whose tools this machine lacks."""
+    return [
+        pytest.param(
+            name,
+            marks=[
+                *([] if name in FIRST else [pytest.mark.late]),
+                pytest.mark.skipif(not all(map(shutil.which, one["needs"])), reason=f"needs {one['needs']}"),
+            ],
+        )
+        for name, one in WORKS.items()
+    ]
+
+
+@pytest.fixture
+def built(rehearse: Rehearse, repository: Path, shell: Callable[..., str]) -> Built:
+    def run(one: Mapping[str, Any], files: Mapping[str, str], work: Mapping[str, str], **flags: Any) -> Done:
+        for path, text in files.items():
+            (repository / path).parent.mkdir(parents=True, exist_ok=True)
+            (repository / path).write_text(text)
+            (repository / path).chmod(0o755 if text.startswith("#!") else 0o644)
+        shell(repository, "git", "add", "--all")
+        shell(repository, "git", "commit", "--quiet", "-m", "A calculator")
+        done = [*(writes(path, text) for path, text in work.items()), *[completes()] * 3]
+        verify = (one["verify"],) if "verify" in one else ()
+        flags = {"spec": SPEC, "verify": verify, "ends": None, **flags}
+        return rehearse(whole_run(worker=done, **{"reviewer/notes/*": [passes()] * 3}), **flags)
+
+    return run
+
+
+@pytest.mark.parametrize("name", each())
+def test_honest_work_reaches_code_0_by_a_command_that_notices_it(built: Built, name: str) -> None:
+    one = WORKS[name]
+    done = built(one, one["files"], one["work"])
+    assert done.outcome is Outcome.COMPLETE, done.output
+    assert "number of tests unknown" in done.output
+    begin = done.output.partition("analysis: ")[0]
+    assert "its exit code counts and the run can end with code 0, and else with code 5" in begin, begin
+    (answer,) = done.of(e.ProofsTaken)[-1].without_work
+    assert answer.needed, answer
+    assert answer.noticed, answer
+    assert not [one for one in answer.functions if "test" in one], answer
+
+
+@pytest.mark.parametrize("name", each())
+def test_a_twin_whose_command_says_yes_whatever_the_work_does_is_not_believed(
+    built: Built, name: str
+) -> None:
+    one = WORKS[name]
+    twin = one.get("twin", {})
+    work = {
+        **{path: text for path, text in one["work"].items() if path not in twin},
+        **one.get("twin_of_work", {}),
+    }
+    done = built(one, {**one["files"], **twin}, work)
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+
+
+LINTED = table(__file__, "linted")
+NODE = pytest.mark.skipif(not (shutil.which("node") and shutil.which("npm")), reason="needs node and npm")
+
+
+@NODE
+@pytest.mark.parametrize(
+    ("scripts", "test", "outcome"),
+    [
+        ("one line", "honest", Outcome.COMPLETE),
+        pytest.param("one line", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+        pytest.param("two scripts", "honest", Outcome.COMPLETE, marks=pytest.mark.late),
+        pytest.param("two scripts", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+    ],
+)
+def test_the_work_is_taken_out_for_the_runner_alone_where_a_linter_stands_before_it(
+    built: Built, scripts: str, test: str, outcome: Outcome
+) -> None:
+    done = linted(built, scripts, test)
+    assert done.outcome is outcome, done.output
+    for proofs in done.of(e.ProofsTaken):
+        assert [one.needed for one in proofs.without_work] == [test == "honest"], proofs.without_work
+        assert not [one for one in proofs.untold if "without the work" in one], proofs.untold
+
+
+def linted(built: Built, scripts: str, test: str, **flags: Any) -> Done:
+    package = {"name": "calc", "version": "1.0.0", "scripts": LINTED["scripts"][scripts]}
+    files = {**LINTED["files"], "package.json": json.dumps(package)}
+    work = {"calc.js": LINTED["calc.js"], "mul.test.js": LINTED[test]}
+    return built({}, files, work, **flags)
+
+
+@NODE
+@pytest.mark.late
+@pytest.mark.parametrize(
+    ("effort", "outcome"), [("low", Outcome.COMPLETE), ("medium", Outcome.UNVERIFIED)], ids=str
+)
+def test_work_that_cannot_be_taken_out_costs_code_0_from_medium_on(
+    built: Built, effort: str, outcome: Outcome
+) -> None:
+    done = linted(built, "tangled", "idle", effort=effort)
+    assert done.outcome is outcome, done.output
+    said = "sq could not ask whether a test needs the work: `npm test`"
+    assert (said in done.output) is (outcome is Outcome.UNVERIFIED), done.output
+
+
+@NODE
+@pytest.mark.late
+def test_it_does_not_if_another_question_shows_that_a_test_needs_the_work(built: Built) -> None:
+    done = linted(built, "tangled", "honest")
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+BUILT = table(__file__, "built")
+
+
+@NODE
+@pytest.mark.parametrize(
+    ("build", "test", "outcome"),
+    [
+        ("npm run build", "honest", Outcome.COMPLETE),
+        pytest.param("npm run build", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+        pytest.param("", "honest", Outcome.COMPLETE, marks=pytest.mark.late),
+        pytest.param("", "vacuous", Outcome.UNVERIFIED, marks=pytest.mark.late),
+    ],
+)
+def test_work_is_taken_out_of_a_source_and_built_again_or_out_of_the_build_too(
+    built: Built, build: str, test: str, outcome: Outcome
+) -> None:
+    package = BUILT["files"]["package.json"] if build else '{"scripts": {"test": "node --test test"}}'
+    files = {**BUILT["files"], "package.json": package}
+    done = built({}, files, {**BUILT["work"], "test/mul.test.js": BUILT[test]})
+    assert done.outcome is outcome, done.output
+    ran = {one.command for one in done.of(e.CommandStarted)}
+    assert any(one.startswith("npm run build && ") for one in ran) is bool(build), ran
+
+
+@pytest.mark.late
+def test_a_command_that_notices_the_work_taken_out_alone_does_not_count(built: Built) -> None:
+    one = WORKS["a script that has no function"]
+    loose = 'set -e\ntest "$(sh calc.sh add 2 3)" = 5\ntest -n "$(sh calc.sh mul 2 3)"\n'
+    done = built(one, one["files"], {**one["work"], "test.sh": loose})
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "passes with each of these small changes in the work too: calc.sh:3: $2 * $3" in done.output
