@@ -80,6 +80,7 @@ def test_tests_that_read_the_history_and_commit_pass_as_in_the_checkout(
 # --- submodules --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_submodules_are_in_every_place_from_the_objects_that_are_here_and_no_work(
     rehearse: Rehearse, commit: Commit, shell: Shell, tmp_path: Path
 ) -> None:
@@ -172,6 +173,7 @@ def test_a_tracked_file_that_the_tests_rewrite_at_the_base_is_no_work(
 # --- the repository's rules --------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_rules_for_commits_are_said_at_the_start_and_followed_where_asked_for(
     rehearse: Rehearse, commit: Commit, shell: Shell, tmp_path: Path
 ) -> None:
@@ -231,6 +233,7 @@ def test_folders_beside_the_repository_are_where_tests_and_set_up_look_for_them(
 # --- the environment ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_an_environment_that_is_in_the_checkout_alone_is_named_before_a_token_is_spent_and_may_be_copied(
     rehearse: Rehearse, commit: Commit
 ) -> None:
