@@ -216,7 +216,7 @@ def test_a_developer_that_fails_for_a_while_still_answers(rehearse: Rehearse) ->
         ],
         developer=[faulty(answers(BLUE), status=429, retry_after=1, times=1)],
     )
-    done = rehearse(callers, **PLAIN)
+    done = rehearse(callers, verify=("true",), settings=WINDOWS)
     (retried,) = done.of(e.CallRetried)
     assert retried.wait_s >= 1
 
