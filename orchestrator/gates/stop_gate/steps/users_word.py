@@ -28,6 +28,7 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
     pause: re.Pattern[str]
+    leave: re.Pattern[str]
     negation: re.Pattern[str]
     go_on: re.Pattern[str]
     approval: re.Pattern[str]
@@ -53,8 +54,10 @@ def takes_the_list(facts: "Facts", transcript: "Transcript | None", items: "Sequ
 
 
 def pauses(text: str) -> bool:
-    """Whether words ask for a pause or an end."""
-    return any(not negated for negated in _pauses(text))
+    """Whether words ask for a pause or an end, or are a farewell that does not ask to go on."""
+    words = _words()
+    leaves = words.leave.search(text) and not words.go_on.search(text)
+    return bool(leaves) or any(not negated for negated in _pauses(text))
 
 
 def _pauses(text: str) -> Iterator[bool]:
@@ -112,7 +115,7 @@ def _words() -> _Words:
     return _Words(
         pause=_pattern(table["pause"]),
         negation=re.compile(rf"(?<!\w){any_of(table['negation'])}", re.IGNORECASE),
-        **{name: _pattern(table[name]) for name in ("go_on", "approval", "request")},
+        **{name: _pattern(table[name]) for name in ("leave", "go_on", "approval", "request")},
     )
 
 
