@@ -98,7 +98,7 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
         return replace(told, problem=done.broken or done.nothing_yet or cause_of(done))
     if done.exit_code == 0:
         return replace(told, needed=False)
-    words = set(re.findall(r"\w+", run.started.spec_text))
+    words = set(re.findall(r"\w+", run.view.spec_words))
     for part in [one for one in parts if len(parts) > 1 and one.leaf in words][:_TRIES]:
         if (await asking.ran(asking.without(part))).exit_code == 0:
             return replace(told, needed=False, functions=(part.name,))
