@@ -32,7 +32,10 @@ API_ERROR = {"is_error": True, "terminal_reason": "api_error", "result": "API Er
         (result(**API_ERROR), CallEnd.API_ERROR),
         (result(api_error_status=400), CallEnd.API_ERROR),
         (result(is_error=True), CallEnd.API_ERROR),
-        (result(is_error=True, terminal_reason="prompt_too_long", api_error_status=400), CallEnd.API_ERROR),
+        (
+            result(is_error=True, terminal_reason="prompt_too_long", api_error_status=400),
+            CallEnd.SESSION_FULL,
+        ),
         (result("error_max_turns", is_error=True, terminal_reason="max_turns"), CallEnd.MAX_TURNS),
         (result("error_max_turns"), CallEnd.MAX_TURNS),
         (result("error_max_turns", terminal_reason="max_turns"), CallEnd.MAX_TURNS),

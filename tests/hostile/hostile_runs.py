@@ -1,5 +1,6 @@
 """One hostile run without a sandbox and one within, whose outcomes the tests of each row look at."""
 
+import hashlib
 import os
 import shlex
 import subprocess
@@ -162,8 +163,10 @@ def hostile_run(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
     try:
         rows = (*(row for row in ROWS if row.session), HONEST_ROW)
         later = (*(row for row in ROWS if row.verification), HONEST_ROW)
+        script = attempt(rows, "session", "results.txt", victims.variables)
         work = [
-            write("attack.sh", attempt(rows, "session", "results.txt", victims.variables)),
+            write("attack.sh", script),
+            write("sum", f"{hashlib.sha256(script.encode()).hexdigest()}  attack.sh\n"),
             write("verify.sh", attempt(later, "verification", "/dev/stdout", victims.variables)),
             says(call("Bash", command="sh attack.sh", timeout=120_000)),
         ]
@@ -172,7 +175,8 @@ def hostile_run(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
             callers_of(*work),
             home=home,
             sandbox=sandbox,
-            verify=("test ! -e verify.sh || sh verify.sh",),
+            # It notices each change of the work, or its exit code would show nothing.
+            verify=("test ! -e verify.sh || { sha256sum --status -c sum && sh verify.sh; }",),
             PATH=victims.path,
             **more,
         )

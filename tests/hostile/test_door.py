@@ -204,6 +204,7 @@ STARTS = {
     "orchestrator/git/trees.py": "asks whether a folder that is left over holds work, after the run",
     "orchestrator/cli/runs/run.py": "makes the repository of an example",
     "orchestrator/fleet/transport.py": "mirrors, clones and checkpoints, in folders that no session has",
+    "agents/process/sandbox/policy.py": "asks for the user's name, in no repository",
     "orchestrator/gates/stop_gate/steps/beads.py": "a person's own checkout, by settings of sq's alone",
 }
 

@@ -95,6 +95,9 @@ def another(key, number=0):
         "telemetry.otlp": f"http://localhost:{4318 + number}",
         "telemetry.headers": f"env:HEADERS_{number}",
         "deadline": f"0{number}:00",
+        "commit.message": (f"[x{number}] {{title}}",)[0],
+        "commit.author": f"A Person <a{number}@example.org>",
+        "worktree.variables": (f"PORT={number}", "NAME=test_{place}"),
         "gateway.first_party": (True, True, False, True)[number],
     }
     if key in own:

@@ -116,7 +116,7 @@ def test_with_a_run_it_tells_what_held_when(show, repository):
         journal.append(resumed)
     done = show(run_id, "--state-dir", str(state.root), folder=repository)
     assert done.returncode == 0, done.stderr
-    verify = [line for line in done.stdout.splitlines() if line.startswith("verify")]
+    verify = [line for line in done.stdout.splitlines() if line.startswith("verify ")]
     assert ["the start" in verify[0], "resume 1" in verify[1], '["make test"]' in verify[1]] == [True] * 3
     held = json.loads(show(run_id, "--state-dir", str(state.root), "--json", folder=repository).stdout)
     assert [one["value"] for one in held if one["key"] == "budget"] == [40.0, 7.0]

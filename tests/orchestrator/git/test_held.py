@@ -7,10 +7,11 @@ import pytest
 from hostile_git import ATTACKS, HOOKS, SETTINGS, Ground
 
 from orchestrator.cli.doctor import command as doctor
+from orchestrator.gates.power_steering.facts import Command, Facts
 from orchestrator.gates.promise_evidence import keep_out_of_git, present_tree, promise_base, unproven
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion
 from orchestrator.gates.stop_gate.steps import beads
-from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
+from orchestrator.gates.stop_gate.stop import ReadSession, Stop
 from orchestrator.git.command import git
 from orchestrator.git.held import held_git
 from orchestrator.git.pinned_config import trusted_now
@@ -31,7 +32,9 @@ async def all_of_git(home, monkeypatch):
     """Every use of git in the gates and in doctor."""
     (home / ".beads").mkdir(exist_ok=True)
     (home / ".beads" / "issues.jsonl").write_text("{}\n")
-    stop = Stop(session=ReadSession(facts_of), session_id="s-1", project=home, environ=dict(os.environ))
+    closes = Command(line="bd close p-1", exit_code=0, output="", order=1, turn=1)
+    session = ReadSession(lambda _: Facts(commands=(closes,)))
+    stop = Stop(session=session, session_id="s-1", project=home, environ=dict(os.environ))
     assert beads.check(stop).blocks or not (home / ".git").exists()
     tree = await present_tree(home)
     base = await promise_base(home)

@@ -77,8 +77,11 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
         ),
         completes(),
     ]
-    done = rehearse_dirty(rehearse, whole_run(worker=worker))
-    assert done.outcome is Outcome.COMPLETE
+    notices = (
+        "if test -f notes.txt; then grep -qx 'line_9 = 90' code.py && tail -1 code.py | grep -qx fourth; fi"
+    )
+    done = rehearse_dirty(rehearse, whole_run(worker=worker), verify=(notices,))
+    assert done.outcome is Outcome.COMPLETE, done.output
     (refused,) = done.of(e.CompletionRefused)
     assert "--edit-dirty" not in refused.feedback
     assert (dirty / "mine.txt").read_text() == "first\nsecond\nthird"
