@@ -323,10 +323,10 @@ def results(
 ) -> Iterator[tuple[IntEnum, StepResult]]:
     """Yield the answer of each step that applies, with its name. An error of a step is a note.
 
-    Without `diagnostics` nothing is logged.
+    None applies after a turn that an error of the API ended. Without `diagnostics` nothing is logged.
     """
     log = diagnostics.log if diagnostics else lambda *_, **__: None
-    for priority, step in steps:
+    for priority, step in steps if not stop.ended_by else ():
         try:
             if not step.applies(stop) or (part is RemainingSteps.STEERING and priority.name != _STEERING):
                 continue

@@ -51,11 +51,11 @@ def rehearse_dirty(rehearse: Rehearse, callers: Any, **more: Any) -> Any:
 @pytest.fixture
 def dirty(repository: Path, shell: Shell) -> Path:
     """A repository in which somebody is in the middle of something."""
-    (repository / "code.py").write_text("".join(f"line_{number} = {number}\n" for number in range(1, 11)))
+    (repository / "code.txt").write_text("".join(f"line_{number} = {number}\n" for number in range(1, 11)))
     shell(repository, "git", "add", "-A")
     shell(repository, "git", "commit", "-qm", "Code")
-    text = (repository / "code.py").read_text().replace("line_5 = 5", "line_5 = 'mine'")
-    (repository / "code.py").write_text(text)
+    text = (repository / "code.txt").read_text().replace("line_5 = 5", "line_5 = 'mine'")
+    (repository / "code.txt").write_text(text)
     (repository / "mine.txt").write_text("first\nsecond\nthird")
     (repository / "staged.txt").write_text("staged\n")
     shell(repository, "git", "add", "staged.txt")
@@ -68,41 +68,38 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
     index = (dirty / ".git" / "index").read_bytes()
     worker = [
         bash(
-            "sed -i -e \"s/'mine'/'worker'/\" -e 's/line_9 = 9/line_9 = 90/' code.py && rm mine.txt && echo x > notes.txt"
+            "sed -i -e \"s/'mine'/'worker'/\" -e 's/line_9 = 9/line_9 = 90/' code.txt && rm mine.txt && echo x > notes.txt"
         ),
         completes(),
         bash(
-            "echo fourth >> code.py",
-            expect={"prompt_contains": ["code.py:", "line 5: line_5 = 'mine'", "mine.txt: the whole"]},
+            "echo fourth >> code.txt",
+            expect={"prompt_contains": ["code.txt:", "line 5: line_5 = 'mine'", "mine.txt: the whole"]},
         ),
         completes(),
     ]
-    notices = (
-        "if test -f notes.txt; then grep -qx 'line_9 = 90' code.py && tail -1 code.py | grep -qx fourth; fi"
-    )
-    done = rehearse_dirty(rehearse, whole_run(worker=worker), verify=(notices,))
+    done = rehearse_dirty(rehearse, whole_run(worker=worker))
     assert done.outcome is Outcome.COMPLETE, done.output
     (refused,) = done.of(e.CompletionRefused)
     assert "--edit-dirty" not in refused.feedback
     assert (dirty / "mine.txt").read_text() == "first\nsecond\nthird"
-    text = (dirty / "code.py").read_text()
+    text = (dirty / "code.txt").read_text()
     assert "line_5 = 'mine'\n" in text
     assert "line_9 = 90\n" in text
     assert text.endswith("fourth\n")
     assert (dirty / ".git" / "index").read_bytes() == index
     restored = done.of(e.UsersWorkRestored)[0]
-    assert restored.overwritten == ("code.py",)
-    assert "line_5 = 'worker'" in shell(dirty, "git", "show", f"{restored.ref}:code.py")
-    assert "put back as you had it: code.py, mine.txt" in done.output
+    assert restored.overwritten == ("code.txt",)
+    assert "line_5 = 'worker'" in shell(dirty, "git", "show", f"{restored.ref}:code.txt")
+    assert "put back as you had it: code.txt, mine.txt" in done.output
     assert restored.ref in done.output
 
 
 @pytest.mark.late
 def test_with_edit_dirty_the_users_lines_may_be_changed(rehearse: Rehearse, dirty: Path) -> None:
-    worker = [bash("sed -i \"s/'mine'/'worker'/\" code.py && rm mine.txt && echo x > notes.txt"), completes()]
+    worker = [bash("sed -i \"s/'mine'/'worker'/\" code.txt && rm mine.txt && echo x > notes.txt"), completes()]
     done = rehearse_dirty(rehearse, whole_run(worker=worker), allow_dirty=False, edit_dirty=True)
     assert done.outcome is Outcome.COMPLETE
-    assert "'worker'" in (dirty / "code.py").read_text()
+    assert "'worker'" in (dirty / "code.txt").read_text()
     assert not (dirty / "mine.txt").exists()
     assert "agents may change them" in done.output
 
@@ -111,7 +108,7 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
     rehearse: Rehearse, dirty: Path, shell: Shell
 ) -> None:
     found = [
-        issue("code.py", 5, "the user's line is wrong", "remove it"),
+        issue("code.txt", 5, "the user's line is wrong", "remove it"),
         issue("mine.txt", 1, "a stray file", "delete it", task="notes"),
         issue(".gitignore", 1, "nothing", "nothing", task="notes"),
     ]
@@ -129,20 +126,20 @@ def test_the_final_review_sees_the_runs_own_changes_and_a_finding_on_anything_el
     final = done.of(e.ReviewRecorded)[-1]
     assert final.passed
     assert final.task_id == ""
-    assert [suggestion.partition(" (")[0] for suggestion in final.suggestions] == ["code.py:5", "mine.txt:1"]
+    assert [suggestion.partition(" (")[0] for suggestion in final.suggestions] == ["code.txt:5", "mine.txt:1"]
     (asked,) = [one for one in done.of(e.CallStarted) if one.role == "reviewer" and one.task_id == ""]
     diff = asked.prompt.split("## The whole change")[1]
     assert "second.txt" in diff
     assert "notes.txt" in diff
-    for users in ("code.py", "mine.txt", "staged.txt", "first\n"):
+    for users in ("code.txt", "mine.txt", "staged.txt", "first\n"):
         assert users not in diff
-    assert "suggestion: code.py:5" in done.output
+    assert "suggestion: code.txt:5" in done.output
 
 
 @pytest.mark.late
 def test_a_tasks_review_sends_nobody_to_the_users_work_beside_it(rehearse: Rehearse, dirty: Path) -> None:
-    worker = [bash("echo more >> code.py && echo x > notes.txt"), completes()]
-    found = [issue("code.py", 5, "wrong", "remove it"), issue("mine.txt", 2, "stray", "delete it")]
+    worker = [bash("echo more >> code.txt && echo x > notes.txt"), completes()]
+    found = [issue("code.txt", 5, "wrong", "remove it"), issue("mine.txt", 2, "stray", "delete it")]
     done = rehearse_dirty(rehearse, whole_run(worker=worker, **{"reviewer/notes/*": [finds(*found)]}))
     assert done.outcome is Outcome.COMPLETE
     assert done.of(e.TaskReopened) == []
@@ -239,29 +236,29 @@ def test_what_the_user_edits_between_two_processes_of_a_run_is_the_users_as_well
     rehearse: Rehearse, dirty: Path, resume: Callable[..., Any]
 ) -> None:
     worker = [
-        bash("sed -i 's/line_9 = 9/line_9 = 90/' code.py; rm mine.txt; echo x > notes.txt"),
+        bash("sed -i 's/line_9 = 9/line_9 = 90/' code.txt; rm mine.txt; echo x > notes.txt"),
         {**completes(), "misbehave": {"status": 401, "times": 1}},
-        bash("sed -i 's/line_2 = 22/line_2 = 2/' code.py"),
+        bash("sed -i 's/line_2 = 22/line_2 = 2/' code.txt"),
         completes(),
         completes(prompt_contains=["line 2: line_2 = 22"]),
     ]
     failed = rehearse_dirty(rehearse, whole_run(worker=worker))
     assert failed.outcome is Outcome.FAILED
     assert (dirty / "mine.txt").read_text() == "first\nsecond\nthird"
-    text = (dirty / "code.py").read_text()
+    text = (dirty / "code.txt").read_text()
     assert "line_9 = 90" in text
-    (dirty / "code.py").write_text(text.replace("line_2 = 2\n", "line_2 = 22\n"))
+    (dirty / "code.txt").write_text(text.replace("line_2 = 2\n", "line_2 = 22\n"))
     (dirty / "mine.txt").write_text("rewritten\n")
     resume(failed)
     assert (dirty / "mine.txt").read_text() == "rewritten\n"
-    text = (dirty / "code.py").read_text()
+    text = (dirty / "code.txt").read_text()
     assert [part in text for part in ("line_2 = 22\n", "line_5 = 'mine'\n", "line_9 = 90\n")] == [True] * 3
 
 
 @pytest.mark.late
 @pytest.mark.claude
 def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -> None:
-    (repository / "code.py").write_text("x = 1\n")
+    (repository / "code.txt").write_text("x = 1\n")
     subprocess.run(["git", "-C", repository, "add", "-A"], check=True)
     subprocess.run(["git", "-C", repository, "commit", "-qm", "Code"], check=True)
     looks = [
@@ -274,7 +271,7 @@ def test_no_agent_is_shown_sqs_own_state(rehearse: Rehearse, repository: Path) -
     ]
     done = rehearse(whole_run(**{"planner/analysis/1": looks}), settings=IN_PLACE, verify=("true",))
     shown = [one.message.text for one in done.of(e.MessageReceived) if one.message.kind == "tool result"]
-    assert any("code.py" in text for text in shown)
+    assert any("code.txt" in text for text in shown)
     assert [text for text in shown if ".sq/" in text or "journal" in text] == []
 
 
@@ -285,7 +282,7 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
 ) -> None:
     paths = users_paths(dirty)
     before = seen(dirty, paths)
-    step = "rm mine.txt; sed -i s/mine/agents/ code.py; git add -A; touch ../done; exec sleep 60"
+    step = "rm mine.txt; sed -i s/mine/agents/ code.txt; git add -A; touch ../done; exec sleep 60"
     hidden = f"echo {base64.b64encode(step.encode()).decode()} | base64 -d | bash"
     worker = [bash(f"test -e ../done || {hidden}"), writes("notes.txt", "x\n"), completes()]
     scenario, spec = tmp_path / "scenario.yaml", tmp_path / "spec.md"
@@ -316,12 +313,12 @@ def test_the_users_work_is_put_back_when_a_run_is_interrupted_or_resumed_after_a
     output, _ = process.communicate(timeout=40)
     if number == signal.SIGINT:
         assert process.returncode == 130, output
-        assert "put back as you had it: code.py, mine.txt" in output
+        assert "put back as you had it: code.txt, mine.txt" in output
         assert seen(dirty, paths) == before
     again = subprocess.run(
         [*PLAYED_SQ, "resume", "--plain"], cwd=dirty, capture_output=True, text=True, check=False, timeout=90
     )
-    assert "put back as you had it: code.py, mine.txt" in again.stdout + output
+    assert "put back as you had it: code.txt, mine.txt" in again.stdout + output
     assert (dirty / "notes.txt").exists(), again.stdout
     assert seen(dirty, paths) == before
 
