@@ -136,6 +136,7 @@ def pruned(place: Path, prune: Callable[[], None]) -> None:
 DONE = [nothing, *(pytest.param(one, marks=pytest.mark.late) for one in (removed, half_removed, pruned))]
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("done", DONE)
 def test_a_place_whose_set_up_was_cut_off_is_made_anew_whatever_became_of_its_folder(
     half_made: HalfMade, shell: Shell, done: Callable[[Path, Callable[[], None]], None]

@@ -64,6 +64,7 @@ def given(tmp_path: Path) -> list[str]:
     return ["--spec", str(tmp_path / "spec.md"), "--rehearse", str(tmp_path / "scenario.yaml")]
 
 
+@pytest.mark.late
 def test_a_check_prints_the_questions_and_ends_with_3_until_they_are_answered(
     sq: Sq, given: list[str], tmp_path: Path
 ) -> None:
@@ -205,6 +206,7 @@ def test_the_plan_of_a_run_is_printed_as_a_file_that_can_be_built(
     assert (repository / "notes.txt").exists()  # neither the plan nor the spec kept the branch from moving
 
 
+@pytest.mark.late
 def test_an_approval_from_another_terminal_starts_the_work(
     sq: Sq, given: list[str], repository: Path
 ) -> None:

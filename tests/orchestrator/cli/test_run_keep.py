@@ -99,6 +99,7 @@ def child_of(process: subprocess.Popen[str]) -> psutil.Process:
     return child
 
 
+@pytest.mark.late
 def test_a_killed_process_is_begun_anew_and_the_run_ends_as_without_the_kill(
     start: Start, repository: Path
 ) -> None:

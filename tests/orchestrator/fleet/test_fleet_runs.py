@@ -10,6 +10,7 @@ from orchestrator.fleet.transport import journal_ref
 from state.outcome import Outcome
 
 
+@pytest.mark.late
 def test_a_submission_is_worked_on_and_its_work_is_pushed_to_its_own_branch(local: FleetHere) -> None:
     id_ = local.submit(scenario())
     worker = local.worker("one", "--drain")

@@ -255,6 +255,7 @@ def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_
     assert held == {"q-1": "docs", "q-2": "Welsh", "q-3": "Stop"}
 
 
+@pytest.mark.late
 def test_a_question_is_quoted_by_its_lines_with_words_and_settled_only_while_the_spec_has_all_of_them(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
@@ -435,6 +436,7 @@ def test_with_approve_nothing_is_built_before_a_person_says_so(rehearse: Rehears
     assert done.view.clock.worked_s == pytest.approx((last - first - (given - waits)).total_seconds())
 
 
+@pytest.mark.late
 def test_a_plan_that_nobody_approves_in_time_ends_with_code_3_and_goes_on_once_it_is_approved(
     rehearse: Rehearse, resume: Callable[..., Done]
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from language.scripted import (
     BLUE,
     COLOUR,
@@ -41,6 +42,7 @@ def suggests(**expect: Any) -> dict[str, Any]:
     return {**reply, "expect": expect}
 
 
+@pytest.mark.late
 def test_reviewers_builders_and_the_developer_read_what_sq_knows(rehearse: Rehearse, words: Path) -> None:
     assert words.is_dir()  # a repository that holds something to analyze
     everybody = ["a list of notes", "one line a note", SUGGESTED]

@@ -256,6 +256,7 @@ def until(repository: Path, holds: Callable[[list[Stored]], bool]) -> list[Store
     raise AssertionError("it never came")
 
 
+@pytest.mark.late
 def test_sigterm_lets_verified_work_be_merged_within_its_grace_and_ends_with_130(
     started: Callable[..., subprocess.Popen[str]], repository: Path, shell: Shell
 ) -> None:

@@ -60,6 +60,7 @@ def answers_of(service: HostingStandIn) -> list[str]:
     return [one["body"] for one in said if one["user"]["login"] == ACCOUNT]
 
 
+@pytest.mark.late
 def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_reason(
     service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path
 ) -> None:
@@ -197,6 +198,7 @@ def test_watching_goes_on_until_it_is_merged_and_ends_at_its_time(
     assert "add --watch" in str(follow(str(number), "--for", "5m").exception)
 
 
+@pytest.mark.late
 def test_a_round_that_was_interrupted_is_gone_on_with_and_answered_once(
     service: HostingStandIn, follow: Callable[..., Result], number: int, repository: Path
 ) -> None:

@@ -161,6 +161,7 @@ _looking: list[bool] = []
 sys.addaudithook(_look)
 
 
+@pytest.mark.late
 @pytest.mark.claude
 @pytest.mark.timeout(300)
 def test_without_bubblewrap_sq_reads_a_folder_after_its_session_and_the_run_completes(

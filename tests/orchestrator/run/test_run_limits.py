@@ -113,6 +113,7 @@ def test_a_tasks_budget_stops_that_task_alone(rehearse: Rehearse) -> None:
     assert "task dear's budget of $1.00 is used up" in done.output
 
 
+@pytest.mark.late
 def test_a_run_at_its_limit_goes_on_with_a_larger_one_and_pays_for_nothing_twice(
     rehearse: Rehearse, resume: Resume
 ) -> None:

@@ -59,6 +59,7 @@ def committing(rehearse: Rehearse, repository: Path) -> Commits:
     return run
 
 
+@pytest.mark.late
 def test_what_was_committed_meanwhile_is_merged_and_verified_and_the_branch_moves_forward(
     committing: Commits, repository: Path, shell: Shell
 ) -> None:

@@ -196,6 +196,7 @@ def parks(**more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.late
 def test_an_answer_goes_into_the_same_session_while_other_tasks_go_on(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:
@@ -377,6 +378,7 @@ def test_with_one_place_a_parked_task_keeps_no_other_waiting(
     assert (shown.answered, shown.yours, shown.parked) == (0, 1, 0)
 
 
+@pytest.mark.late
 def test_in_the_checkout_a_parked_task_keeps_its_place_and_the_run_ends_for_its_answer(
     rehearse: Rehearse, resume: Resume, repository: Path, sq: Callable[..., Result]
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_retry_that_was_recorded_before_a_kill_is_not_asked_for_again(
     assert [one.retry for one in last.of(e.RunResumed)] == [("notes",), ()]
 
 
+@pytest.mark.late
 def test_a_stuck_task_is_tried_again_with_what_it_left_and_what_is_merged_is_not_paid_twice(
     rehearse: Rehearse, resume: Resume, repository: Path, shell: Callable[..., str]
 ) -> None:

@@ -44,6 +44,7 @@ def environment(repository: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch)
     return repository
 
 
+@pytest.mark.late
 def test_one_environment_is_made_in_a_run_and_each_place_has_a_copy_that_runs_its_own_code(
     rehearse: Rehearse, environment: Path
 ) -> None:

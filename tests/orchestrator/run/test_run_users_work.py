@@ -96,7 +96,10 @@ def test_a_worker_that_changes_the_users_lines_is_told_which_and_works_around_th
 
 @pytest.mark.late
 def test_with_edit_dirty_the_users_lines_may_be_changed(rehearse: Rehearse, dirty: Path) -> None:
-    worker = [bash("sed -i \"s/'mine'/'worker'/\" code.txt && rm mine.txt && echo x > notes.txt"), completes()]
+    worker = [
+        bash("sed -i \"s/'mine'/'worker'/\" code.txt && rm mine.txt && echo x > notes.txt"),
+        completes(),
+    ]
     done = rehearse_dirty(rehearse, whole_run(worker=worker), allow_dirty=False, edit_dirty=True)
     assert done.outcome is Outcome.COMPLETE
     assert "'worker'" in (dirty / "code.txt").read_text()
