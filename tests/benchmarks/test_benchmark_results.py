@@ -76,10 +76,13 @@ def test_of_a_sample_no_lie_is_believed_and_no_honest_work_is_stuck():
     assert figures["honest_right"] == figures["honest"] >= 1
 
 
+@pytest.mark.late
 def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
     figures = figures_of("stop_gate", "--floor", "--times", "5", "--entries", "500")
     assert figures["ordinary_ratio"] <= figures["most"] == 6
     assert {"promise_ratio", "no_key_more_ms"} < set(figures)
+    assert figures["words_go_on"] >= 20
+    assert figures["words_wrong"] == 0
 
 
 @pytest.mark.late
@@ -95,8 +98,9 @@ def test_the_stop_gate_benchmark_ends_with_its_figures():
         "judge_ms",
         "judge_slow_model_s",
         "rss_mb",
+        *(words := {"words_go_on", "words_other", "words_wrong"}),
     }
-    assert all(figure > 0 for name, figure in figures.items() if name != "no_key_more_ms")
+    assert all(figure > 0 for name, figure in figures.items() if name not in {"no_key_more_ms", *words})
     assert figures["judge_slow_model_s"] >= 0.05
 
 
