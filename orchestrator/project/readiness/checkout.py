@@ -67,6 +67,8 @@ _RELATIVE = re.compile(r"(?<![\w./])((?:\.\./)+[\w@.-]+(?:/[\w@.-]+)*)")
 _ABSENT = re.compile(
     r"no such file|ENOENT|not found|cannot|can't|fail|does not exist|missing|unable", re.IGNORECASE
 )
+_QUOTED = re.compile(r"(?<=['\"`])[\w.@-]+(?=['\"`])")
+_GIT_FOLDER = re.compile(r"(?<!\w)\.git(?![\w-]|\.\w)")
 _POINTER = b"version https://git-lfs"
 _NAMED = 5
 _LARGEST = 1_000_000
@@ -157,6 +159,7 @@ def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
     yield from _of_variables(at, text, [one for one in ignored if not one.endswith("/")])
     yield from _of_outside(at, text, modules)
     yield from _of_programs(at, programs)
+    yield from _of_the_place(at, text)
     named = {*re.findall(_NAME, text)}
     if pointers := [one for one in named if _is_pointer(at.folder / one) and not _is_pointer(at.root / one)]:
         what = f"{listed(sorted(pointers)[:_NAMED])} is a pointer of git-lfs in worktrees, and content in"
@@ -236,6 +239,16 @@ def _of_programs(at: Place, programs: Collection[str]) -> Iterator[str]:
     for name in sorted(one for one in programs if "/" not in one):
         if where := shutil.which(name, path=at.environ.get("PATH", os.defpath)):
             yield f"{name} is installed at {where} and does not start in sq's place: `--sandbox off` shows it"
+
+
+def _of_the_place(at: Place, text: str) -> Iterator[str]:
+    """Yield what a worktree is by itself: another name of its folder, and a `.git` that is a file."""
+    itself = "`worktrees = false` runs everything in your checkout itself"
+    if _GIT_FOLDER.search(text) and (at.folder / ".git").is_file():
+        yield f".git is a file in a worktree and no directory, as git allows: {itself}"
+    here, there = at.folder.name, at.root.name
+    if here != there and {here, there} <= {*_QUOTED.findall(text)}:
+        yield f"the name of the folder is {here} in sq's worktree, and {there} in your checkout: {itself}"
 
 
 def _beginning(file: Path) -> str:

@@ -191,7 +191,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     found = []
     for one in run.view.plan.criteria:
         before = whole.judged.get(one.id)
-        of_task = before is not None and _is_of_a_merged_task(run.view, before.event)
+        is_own = whole.tree == whole.merged_tree  # without commits of the user
+        of_task = is_own and before is not None and _is_of_a_merged_task(run.view, before.event)
         if before is None or not (of_task or before.event.tree in {whole.tree, reviewed, whole.merged_tree}):
             continue
         event = before.event
