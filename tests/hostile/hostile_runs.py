@@ -1,6 +1,5 @@
 """One hostile run without a sandbox and one within, whose outcomes the tests of each row look at."""
 
-import hashlib
 import os
 import shlex
 import subprocess
@@ -163,12 +162,10 @@ def hostile_run(root: Path, sandbox: str, **more: str) -> Iterator[HostileRun]:
     try:
         rows = (*(row for row in ROWS if row.session), HONEST_ROW)
         later = (*(row for row in ROWS if row.verification), HONEST_ROW)
-        script = attempt(rows, "session", "results.txt", victims.variables)
         work = [
-            write("attack.sh", script),
-            write("sum", f"{hashlib.sha256(script.encode()).hexdigest()}  attack.sh\n"),
+            write("attack.sh", attempt(rows, "session", "results.txt", victims.variables)),
             write("verify.sh", attempt(later, "verification", "/dev/stdout", victims.variables)),
-            says(call("Bash", command="sh attack.sh", timeout=120_000)),
+            says(call("Bash", command="sha256sum attack.sh > sum; sh attack.sh", timeout=120_000)),
         ]
         done = run_sq(
             root,

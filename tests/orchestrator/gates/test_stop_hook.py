@@ -449,6 +449,7 @@ def test_a_turn_that_an_error_of_the_api_ended_is_let_go_with_it(project, lines,
     assert said["systemMessage"].endswith(f"so the session may stop: {error}")
 
 
+@pytest.mark.late
 def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_session(project, lines):
     told = stop(project, open_todo(lines))
     with ThreadPoolExecutor(16) as threads:
