@@ -46,7 +46,8 @@ _ON = {
     "CLAUDE_CODE_OTEL_SHUTDOWN_TIMEOUT_MS": "1000",
 }
 _PARENT, _RESOURCE = "TRACEPARENT", "OTEL_RESOURCE_ATTRIBUTES"
-_ERROR_CODE = re.compile(r'"isApiErrorMessage": ?true[^\n]*?"apiErrorCode": ?"([a-z][a-z0-9_]{0,63})"')
+_ERROR = re.compile(r'"isApiErrorMessage": ?true')
+_ERROR_CODE = re.compile(r'"apiErrorCode": ?"([a-z][a-z0-9_]{0,63})"')
 NAMES = frozenset({*_ON, TRACES_ENDPOINT, TRACES_HEADERS, _PARENT, _RESOURCE})
 
 
@@ -300,8 +301,11 @@ class Platform:
 
         The SDK passes on its status alone.
         """
-        found = [_ERROR_CODE.findall(text) for text in self._read_transcripts(session_id, environ)]
-        return next((codes[-1] for codes in found if codes), "")
+        for text in self._read_transcripts(session_id, environ):
+            newest = next((one for one in reversed(text.splitlines()) if _ERROR.search(one)), "")
+            if found := _ERROR_CODE.search(newest):
+                return found[1]
+        return ""
 
     def _read_transcripts(self, session_id: str, environ: Mapping[str, str]) -> Iterator[str]:
         for path in self._transcripts(session_id, environ):

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Protocol
@@ -26,6 +27,7 @@ NAME, EMAIL = "sq", "sq@localhost"
 IGNORES = "sq-ignores"  # in sq's common folder of a run
 DEADLINE_S = 120.0
 _TIDY_S = 3.0
+_LARGEST_IGNORES = 1_000_000  # bytes
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
 _SETTINGS = (
@@ -378,7 +380,7 @@ def git_version() -> str | None:
 
 
 @contextmanager
-def ignoring_junk(folder: Path) -> Iterator[list[str]]:
+def ignoring_junk() -> Iterator[list[str]]:
     """Yield the setting that makes git ignore build leftovers, and what the user ignores everywhere.
 
     In a run that is the file that was written when it began (`write_ignores`).
@@ -388,22 +390,31 @@ def ignoring_junk(folder: Path) -> Iterator[list[str]]:
         yield [f"core.excludesFile={known}"]
         return
     with tempfile.NamedTemporaryFile(prefix="sq-ignores-") as own:
-        write_ignores(folder, Path(own.name))
+        write_ignores(Path(own.name))
         yield [f"core.excludesFile={own.name}"]
 
 
-def write_ignores(folder: Path, file: Path) -> None:
-    """Write the patterns of the user's `core.excludesFile`, then those of build leftovers, into a file."""
-    asked = ["git", "-C", str(folder), "config", "--path", "--get", "core.excludesFile"]
+def write_ignores(file: Path) -> None:
+    """Write the patterns that the user ignores everywhere, then those of build leftovers, into a file.
+
+    The repository's own settings are not asked: whoever wrote them could name any file of the home.
+    """
+    junk = (files("orchestrator.git") / "junk.gitignore").read_bytes()
+    file.write_bytes(_users_ignores(*map(os.environ.get, ("HOME", "XDG_CONFIG_HOME"))) + junk)
+
+
+@lru_cache
+def _users_ignores(_home: str | None, config: str | None) -> bytes:
+    """Return the content of the user's `core.excludesFile`, b"" without one."""
+    asked = ["git", "config", "--global", "--path", "--get", "core.excludesFile"]
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
-            asked, env=git_environment(), capture_output=True, text=True, timeout=10, check=False
+            asked, env=git_environment(), capture_output=True, text=True, timeout=_TIDY_S, check=False
         )
-        named = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
-        users = Path(done.stdout.rstrip("\n") or f"{named}/git/ignore")
-        file.write_bytes((folder / users).read_bytes() + b"\n")
-    with file.open("ab") as end:
-        end.write((files("orchestrator.git") / "junk.gitignore").read_bytes())
+        usual = Path(config or Path("~/.config").expanduser()) / "git" / "ignore"
+        with Path(done.stdout.rstrip("\n") or usual).open("rb") as users:
+            return users.read(_LARGEST_IGNORES) + b"\n"
+    return b""
 
 
 def _may_link(index: Path) -> bool:

@@ -197,7 +197,7 @@ class Merge:
         ]
         as_text = _AS_TEXT.format(theirs=self.commit)
         settings = [*_SETTINGS, *(f"{name}={as_text}" for name in drivers)]
-        with ignoring_junk(self.folder) as ignoring:  # such files do not prevent the merge
+        with ignoring_junk() as ignoring:  # such files do not prevent the merge
             await in_worktree(self.folder, "merge", *_OPTIONS, self.commit, settings=[*settings, *ignoring])
 
     def _merged_commit(self) -> str:

@@ -96,7 +96,7 @@ async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> Tr
                 shutil.copyfile(source, folder / "info" / name)
         (common / "worktrees").mkdir(exist_ok=True)
         link_content(common, folder)
-        write_ignores(root, folder / IGNORES)
+        write_ignores(folder / IGNORES)
         left_out, drivers = set[str](), dict[bytes, bytes]()
         for name, local in (("config", True), ("nested-config", False)):
             found = await settings_of_repository(root, local=local)

@@ -119,7 +119,7 @@ async def ignored_paths(folder: Path, paths: Sequence[str]) -> list[str]:
     if not paths:
         return []
     try:
-        with ignoring_junk(folder) as ignoring:
+        with ignoring_junk() as ignoring:
             stdin = "".join(f"{_AS_NAME if path.startswith(':') else ''}{path}\0" for path in paths)
             listed = await git(folder, "check-ignore", "-z", "--stdin", stdin=stdin, settings=ignoring)
     except GitError:  # git fails if none is ignored. Any other failure is treated the same.
@@ -135,7 +135,7 @@ async def ignored_in(folder: Path, index: Path | None = None) -> dict[str, tuple
     asked = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
     environment = {"GIT_INDEX_FILE": str(index)} if index else {}
     found, listed = {}, ""
-    with ignoring_junk(folder) as ignoring, suppress(GitError):  # nothing is ignored where git is not
+    with ignoring_junk() as ignoring, suppress(GitError):  # nothing is ignored where git is not
         listed = await git(folder, *asked, settings=ignoring, environment=environment)
     for path in (one.rstrip("/") for one in listed.split("\0") if one):
         with suppress(OSError):

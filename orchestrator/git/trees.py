@@ -339,7 +339,7 @@ def _differences(folder: Path, base: str, index: Path) -> list[str]:
 
 
 def _git_here(folder: Path, *arguments: str, index: Path | None = None) -> str:
-    with ignoring_junk(folder) as ignoring:
+    with ignoring_junk() as ignoring:
         settings = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false", *ignoring]
         options = [part for setting in settings for part in ("-c", setting)]
         done = subprocess.run(

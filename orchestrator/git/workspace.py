@@ -277,7 +277,7 @@ async def add_into(
     as unfit is left out, and so are large files, sparse ones too, if git could not read all by the deadline.
     Without `odd` that is an error.
     """
-    with ignoring_junk(folder) as ignoring:
+    with ignoring_junk() as ignoring:
         try:
             await add_all(
                 folder, "--ignore-errors", settings=ignoring, environment=environment, deadline_s=deadline_s
@@ -342,7 +342,7 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
         await in_worktree(folder, "update-ref", "--no-deref", "HEAD", "HEAD")  # a reset moves no branch then
     clean = ("clean", "-ffdq" if with_repositories else "-fdq")
     reset = ("reset", "--hard", "--quiet", commit)
-    with ignoring_junk(folder) as ignoring:
+    with ignoring_junk() as ignoring:
         try:
             await in_worktree(folder, *reset, settings=["submodule.recurse=false"])
             await git(folder, *clean, settings=ignoring)

@@ -179,11 +179,9 @@ def _who_commits(home: Path) -> str:
             asked, env=environ, capture_output=True, text=True, timeout=_ASKING_S, check=False
         )
         told = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
-        lines = {**_NOBODY, **told}.items()
-        return "".join(
-            f"[{key.partition('.')[0]}]\n\t{key.partition('.')[2]} = {json.dumps(value)}\n"
-            for key, value in lines
-        )
+        lines = {key.partition("."): value for key, value in {**_NOBODY, **told}.items()}.items()
+        quoted = ((one, json.dumps(value, ensure_ascii=False)) for one, value in lines)
+        return "".join(f"[{section}]\n\t{name} = {value}\n" for (section, _, name), value in quoted)
     return ""
 
 

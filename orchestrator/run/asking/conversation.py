@@ -108,7 +108,7 @@ class Conversation:
         self._refuse = refuse
         self._stack = AsyncExitStack()
         self._session: Session | None = None
-        self._is_full = False  # its conversation takes no more
+        self._full_id = ""  # of a conversation that takes no more
         self._call_id = ""
         self._share = SessionShare()
         self.reported = anyio.Event()
@@ -229,7 +229,7 @@ class Conversation:
         if exchange.end is CallEnd.SESSION_FULL and self._role is not Role.WORKER:
             self._run.record(call_retried(self._call_id, exchange))
             await self.end_session()
-            sent_before = self._is_full = True
+            sent_before, self._full_id = True, self.calls[-1].session_id
             exchange = await tried()
         self._share.spend(exchange.cost_usd)
         self._run.record(call_ended(self._call_id, exchange))
@@ -337,7 +337,7 @@ class Conversation:
         await self.end_session()  # one process at a time has a conversation
         calls = self.calls
         last = calls[-1].session_id
-        if self._run.platform.has_transcript(last, self._run.environ) and not self._is_full:
+        if last != self._full_id and self._run.platform.has_transcript(last, self._run.environ):
             cost = (
                 0.0
                 if self._counts_from_nothing

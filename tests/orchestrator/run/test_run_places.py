@@ -65,7 +65,24 @@ def test_files_that_the_user_ignores_everywhere_are_in_no_commit(
     assert delivered(repository, shell) & {"junk.local.json", "scratch/it", "kept.json"} == {"kept.json"}
 
 
+def test_a_repositorys_own_setting_makes_sq_read_no_file_of_the_home(
+    rehearse: Rehearse, repository: Path, shell: Shell, home: Path
+) -> None:
+    (home / "secret").write_text("a line that is the user's alone\n")
+    shell(repository, "git", "config", "core.excludesFile", str(home / "secret"))
+    done = rehearse(whole_run(), verify=("true",))
+    copies = [file for file in (done.folder / "git").rglob("*") if file.is_file()]
+    assert not [file for file in copies if b"the user's alone" in file.read_bytes()]
+
+
 # --- git ---------------------------------------------------------------------------------------------------
+
+
+def test_who_commits_in_tests_is_the_user_whatever_signs_the_name_has(rehearse: Rehearse, home: Path) -> None:
+    (home / ".gitconfig").write_text('[user]\n\tname = "José \\"J\\" Müller"\n', "utf-8")
+    command = """test "$(git config --global user.name)" = 'José "J" Müller' && git status"""
+    done = rehearse(whole_run(), verify=(command,))
+    assert [one.run.exit_code for one in done.view.baseline.checks.values()] == [0]
 
 
 def test_tests_that_read_the_history_and_commit_pass_as_in_the_checkout(
