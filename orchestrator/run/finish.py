@@ -51,12 +51,11 @@ async def bring_home(run: Run) -> None:
     if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
         finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
-        if not landing:
-            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
-            await record_added(run)
         await measure_whole(run)
         reviewed = run.view.whole.tree
         if not landing:
+            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await record_added(run)
             await catch_up(run)
         if run.view.whole.tree != reviewed:
             folder = await run.integration.show(run.view.whole.commit)

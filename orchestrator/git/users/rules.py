@@ -15,11 +15,8 @@ _HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "pre-push")
 _FOLDERS = (".husky", ".githooks", ".hooks")
 _RUNNERS = ("lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml", ".overcommit.yml")
 _LINTS = re.compile(r"commitlint|\.commitlintrc|\.gitlint|\.czrc|\.cz\.|cz\.toml|\.versionrc|\.releaserc")
-_READ, _LEAST, _ENOUGH = (
-    20,
-    3,
-    0.8,
-)  # newest messages of people, and how many, and which share, show a convention
+_READ = 20  # newest messages of people
+_LEAST, _ENOUGH = 3, 0.8  # so many of them, and this share, show a convention
 
 
 async def commit_lines(root: Path) -> list[str]:

@@ -13,8 +13,10 @@ from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.detection import detect
+from orchestrator.project.files import matches
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
+from orchestrator.project.readiness.plan import deciding_names
 from orchestrator.project.runners.endless import never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
@@ -262,11 +264,19 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
 
 
 async def _rewritten(run: Run, scratch: ScratchWorktree) -> list[str]:
-    """Return the files of the base that the commands have changed, but for those that the spec names."""
+    """Return the files of the base that the commands have changed.
+
+    Those that the spec names are left out, and manifests and lock files, which a task may have to change.
+    """
     if not run.settings.worktrees:
         return []
     changed = (await git(scratch.folder, "ls-files", "--modified", "-z")).split("\0")
-    return [path for path in dict.fromkeys(changed) if path and Path(path).name not in run.started.spec_text]
+    names = deciding_names()
+    return [
+        path
+        for path in dict.fromkeys(changed)
+        if path and Path(path).name not in run.view.spec_words and not matches(path, names)
+    ]
 
 
 def _no_work(paths: Sequence[str]) -> str:
@@ -315,11 +325,7 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 "it stops in the same way, it shows nothing and the run ends with code 5 at best"
             )
         case BaselineStanding.TOO_LONG:
-            slow = (
-                f"takes too long: it {done.problem} and is not run again. Raise limits.verify_s, or name a "
-            )
-            never = f"is left out, because it never ends: {done.problem}"
-            return f"{command} {slow}quicker command with --verify" if done.seconds else f"{command} {never}"
+            return f"{command} {_why_not_again(done)}"
         case BaselineStanding.UNREADABLE:
             return (
                 f"{command} is left out: it fails before any change, with no complaint that sq can read "
@@ -344,6 +350,15 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     if check.canary and check.canary.caught is False:
         return f"{command} does not pick up a new test beside the others: its exit code counts, and no more"
     return ""
+
+
+def _why_not_again(done: CommandRun) -> str:
+    if not done.seconds:  # it was not begun
+        return f"is left out, because it never ends: {done.problem}"
+    return (
+        f"takes too long: it {done.problem} and is not run again. Raise limits.verify_s, or name a quicker "
+        "command with --verify"
+    )
 
 
 def _note_of_counting(check: BaselineCheck) -> str:

@@ -175,13 +175,10 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
-    built = {
-        path: after[path] for path in paths if path in after and is_built(path) and not third_party(path)
-    }
-    olds = {path: before[path] for path in built if path in before}
-    before, after = (
-        {**kept, **made} for kept, made in zip(written_here(before, after), (olds, built), strict=True)
-    )
+    built = [path for path in after if is_built(path) and not third_party(path)]
+    olds, news = written_here(before, after)
+    before = olds | {path: before[path] for path in built if path in before}
+    after = news | {path: after[path] for path in built}
     changes = await aside(partial(changed_functions, before, after), _THE_WORK)
     defaults = await _defaults(run, subject.tree, {one.function.file for one in changes})
     return Work(tree=subject.tree, sources=after, changes=tuple(changes), defaults=defaults)

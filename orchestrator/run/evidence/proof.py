@@ -284,16 +284,9 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
-    asking = noticing if uncounted else without_work
-    asked = subject
-    if any(is_built(one.function.file) for one in work.changes):
-        asked = await _built_again(run, subject)
-    answer = await asking(run, asked, work)
+    answer = await _taken_out(run, subject, work, uncounted=uncounted)
     if answer is None:
         return False
-    answer = replace(answer, command=subject.command)
-    if answer.needed is None and not uncounted:
-        answer = await by_small_changes(run, asked, work, answer)
     _note_without(subject, found, answer)
     if answer.together:
         names = listed(answer.together)
@@ -304,6 +297,19 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     found.proven = found.proven or bool(answer.needed)
     found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
+
+
+async def _taken_out(
+    run: Run, subject: ResultComparison, work: Work, *, uncounted: bool
+) -> WithoutWork | None:
+    """Return the answer of the command without the work, None if the work has no code."""
+    asked = subject
+    if any(is_built(one.function.file) for one in work.changes):
+        asked = await _built_again(run, subject)
+    answer = await (noticing if uncounted else without_work)(run, asked, work)
+    if answer and answer.needed is None and not uncounted:
+        answer = await by_small_changes(run, asked, work, answer)
+    return answer and replace(answer, command=subject.command)
 
 
 async def _built_again(run: Run, subject: ResultComparison) -> ResultComparison:

@@ -59,9 +59,12 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     named = [one for one in every if _naming(one, lines)]
     control = await _control(run, subject, work)
     found = await _asked(run, subject, work, every, control)
-    for one in (named or every)[:_ALONE] if found.needed is None and len(every) > 1 else ():
-        if (alone := await _asked(run, subject, work, [one], control)).needed is not None:
-            found = alone if alone.needed or found.needed is None else found
+    if found.needed is None and len(every) > 1:  # all of them could not be taken out together
+        for one in (named or every)[:_ALONE]:
+            alone = await _asked(run, subject, work, [one], control)
+            found = found if alone.needed is None else alone
+            if alone.needed:
+                break
     found = replace(found, together=control.together, seconds=found.seconds + control.seconds)
     if found.needed is not True:
         return found

@@ -178,7 +178,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
     """Return the verdicts that have changed since the review, on the work as it is brought home.
 
     - On the tree that was reviewed, the evidence is checked against the newest verification.
-    - What the review of a merged task said stays, with its evidence checked on the whole.
+    - What the review of a merged task said stays, with its evidence checked on the whole, if no commit of the
+      user was merged into that.
     - A tree that the user's commits were merged into was not reviewed. A criterion is met there only if its
       evidence proves it there too, and else it is not checked any more.
 
@@ -187,16 +188,15 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         reviewed: the tree before the user's newest commits were merged into it.
         folder: a folder that shows the work as it is now.
     """
-    whole = run.view.whole
-    found = []
+    whole, found = run.view.whole, []
+    known = {whole.tree, reviewed, whole.merged_tree}
     for one in run.view.plan.criteria:
-        before = whole.judged.get(one.id)
-        is_own = whole.tree == whole.merged_tree  # without commits of the user
-        of_task = is_own and before is not None and _is_of_a_merged_task(run.view, before.event)
-        if before is None or not (of_task or before.event.tree in {whole.tree, reviewed, whole.merged_tree}):
+        if not (before := whole.judged.get(one.id)):
             continue
-        event = before.event
-        moved = event.tree != whole.tree
+        event, moved = before.event, before.event.tree != whole.tree
+        of_task = whole.tree == whole.merged_tree and _is_of_a_merged_task(run.view, event)
+        if not (of_task or event.tree in known):
+            continue
         on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
         again = replace(event, evidence=await _all_checked(on, event.evidence, one))
         if moved:

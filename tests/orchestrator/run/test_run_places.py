@@ -174,15 +174,19 @@ def test_a_filter_that_writes_beside_the_objects_stops_nothing_if_a_file_has_ano
 def test_a_tracked_file_that_the_tests_rewrite_at_the_base_is_no_work(
     rehearse: Rehearse, commit: Commit, shell: Shell
 ) -> None:
-    root = commit({"last_run.txt": "0\n", "golden.txt": "0\n"})
-    runs = "date +%N > last_run.txt; date +%N > golden.txt"
+    root = commit({"last_run.txt": "0\n", "golden.txt": "0\n", "package-lock.json": "{}\n"})
+    runs = "for file in last_run.txt golden.txt package-lock.json; do date +%N > $file; done"
     worker = [writes("notes.txt", "A line.\n"), says(call("Bash", command=runs)), completes()]
     done = rehearse(
-        whole_run(worker=worker), spec="# Notes\n\nA line in notes.txt, and a golden.txt.\n", verify=(runs,)
+        whole_run(worker=worker),
+        spec="# Notes\n\nA line in notes.txt, and a golden.txt.\n",
+        verify=(runs,),
+        settings={"worktree.setup": "none"},
     )
     assert set(shell(root, "git", "diff", "--name-only", "main~1", "main").split()) == {
         "golden.txt",
         "notes.txt",
+        "package-lock.json",  # a task may add a package
     }
     assert "the tests rewrite last_run.txt, which git tracks" in done.output
 
