@@ -231,9 +231,10 @@ def _is_meant(entry: str, change: TestChange) -> bool:
     entry = entry.strip().removeprefix("./")
     if not entry:
         return False
-    if entry in {change.test, change.path}:
+    test = change.test.partition("[")[0]  # without its parameters: the entry may mean all of them
+    if entry in {change.test, test, change.path}:
         return True
-    if change.test and (entry == leaf_of(change.test) or _ends_with(change.test, entry)):
+    if any(one and (entry == leaf_of(one) or _ends_with(one, entry)) for one in (change.test, test)):
         return True
     return bool(change.test) and "/" in entry + change.test and is_of(change.test, entry)
 

@@ -47,6 +47,7 @@ class TestEdit:
     """The statements of one test, helper or table of the base that are gone, and those that are new in it.
 
     `names` are those that it gives, before or now. `weaker` are the statements by which it may check less.
+    `rows_of` are the identifiers of the checks to which changed rows are given, where only rows changed.
     `is_missing`: nothing of its name is there any more. `checks_nothing`: it did, and is still there.
     """
 
@@ -60,6 +61,7 @@ class TestEdit:
     weaker: tuple[Statement, ...] = ()
     is_missing: bool = False
     checks_nothing: bool = False
+    rows_of: frozenset[str] = frozenset()
 
     @property
     def only_values(self) -> bool:
@@ -70,12 +72,13 @@ class TestEdit:
     @property
     def identifiers(self) -> frozenset[str]:
         """The identifiers on the changed lines that mean something outside the test."""
+        changed = {
+            text for one in (*self.gone, *self.new) for kind, text in one.tokens if kind == "id"
+        } | self.rows_of
         return frozenset(
             text
-            for one in (*self.gone, *self.new)
-            for kind, text in one.tokens
-            if kind == "id"
-            and text not in self.names
+            for text in changed
+            if text not in self.names
             and text not in self.unit
             and not (words().fits("checks", text) or words().fits("common", text))
         )
@@ -143,8 +146,20 @@ def edits_of(
                 empty = bool(now) and any(one.checks for one in was) and not any(one.checks for one in now)
                 edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)
                 edit = replace(edit, is_missing=missing, checks_nothing=empty)
+                edit = replace(edit, rows_of=_rows_of(edit, there or []))
                 found.append(replace(edit, names=_names_of(was, now)))
     return found
+
+
+def _rows_of(edit: TestEdit, there: Sequence[Statement]) -> frozenset[str]:
+    """Return the identifiers of the checks that changed rows of a table are for, as a `TestEdit` has them."""
+    if any(one.checks for one in (*edit.gone, *edit.new)):
+        return frozenset()
+    tables = _names_of(edit.gone)
+    units = {edit.unit} if edit.unit else {one.unit for one in there if one.unit and one.used & tables}
+    own = [one for one in there if one.unit in units]
+    found = frozenset[str]().union(*(one.used for one in own if one.checks))
+    return found - _names_of(own) - tables
 
 
 def _names_of(*sources: Iterable[Statement]) -> frozenset[str]:

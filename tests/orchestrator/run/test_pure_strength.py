@@ -152,3 +152,22 @@ def test_rows_added_to_a_table_are_no_change_of_a_test_and_a_row_that_is_gone_is
     few, many = (test.replace("ROWS", rows).encode() for rows in (table, more))
     assert weakened(edits_of({path: few}, {path: many}, moved={}), [], []) == []
     assert weakened(edits_of({path: many}, {path: few}, moved={}), [], [])
+
+
+TIPS = {
+    "a decorator": "@pytest.mark.parametrize('a, b', [(999, 99)])\ndef test_tip(a, b):\n    assert tip(a) == b\n",
+    "a loop": "def test_tip():\n    for a, b in [(999, 99)]:\n        assert tip(a) == b\n",
+    "a table above": "CASES = [(999, 99)]\ndef test_tip():\n    for a, b in CASES:\n        assert tip(a) == b\n",
+}
+
+
+@pytest.mark.parametrize("test", TIPS.values(), ids=TIPS)
+def test_a_changed_row_stands_for_what_its_checks_call_and_a_changed_check_for_itself_alone(
+    test: str,
+) -> None:
+    def identifiers(now: str) -> frozenset[str]:
+        [edit] = edits_of({"test_a.py": test.encode()}, {"test_a.py": now.encode()}, moved={})
+        return edit.identifiers
+
+    assert "tip" in identifiers(test.replace("99)", "100)"))
+    assert not {"a", "b"} & identifiers(test.replace("99)", "100)"))

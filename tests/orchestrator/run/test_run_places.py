@@ -66,8 +66,9 @@ def test_files_that_the_user_ignores_everywhere_are_in_no_commit(
 
 
 def test_a_repositorys_own_setting_makes_sq_read_no_file_of_the_home(
-    rehearse: Rehearse, repository: Path, shell: Shell, home: Path
+    rehearse: Rehearse, repository: Path, shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(repository)
     (home / "secret").write_text("a line that is the user's alone\n")
     shell(repository, "git", "config", "core.excludesFile", str(home / "secret"))
     done = rehearse(whole_run(), verify=("true",))

@@ -412,6 +412,25 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
 
 @pytest.mark.late
 @pytest.mark.usefixtures("pytest_here")
+def test_a_changed_row_of_a_table_is_announced_by_a_line_that_names_what_its_checks_call(
+    rehearse: Rehearse, repository: Path, shell: Shell
+) -> None:
+    tip = "def tip(cents, percent):\n    return cents * percent // 100\n"
+    row = "import pytest\nfrom share import tip\n\n\n@pytest.mark.parametrize('cents, percent, due', [(999, 10, {})])\n"
+    test = f"{row}def test_tip(cents, percent, due):\n    assert tip(cents, percent) == due\n"
+    begins_with(repository, shell, {"share.py": tip, "test_share.py": test.format(99)})
+    line = "- A tip is rounded up: `tip(999, 10)` is 100."
+    plan = plans("notes")
+    plan["tools"][0]["input"]["tests_that_change"] = [{"test": "test_share.py::test_tip", "line": line}]
+    rounded = "def tip(cents, percent):\n    return -(-cents * percent // 100)\n"
+    work = {"share.py": rounded, "test_share.py": test.format(100)}
+    callers = whole_run(planner=[plan], worker=work_of(work, claims=1))
+    done = rehearse(callers, spec=f"# Tips\n\n{line}\n", verify=PYTEST, plan_review=True)
+    assert {one.expected_by for proofs in done.of(ProofsTaken) for one in proofs.changes} == {line}
+
+
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
 @pytest.mark.parametrize(
     ("line", "outcome"),
     [
