@@ -622,8 +622,9 @@ def test_a_task_that_forbids_other_files_is_not_asked_for_a_test(description):
     prompt = build_prompt_with_feedback(task, [], 1, 10, verification=["make check"])
     told = prompt.replace(description, "").casefold()
     assert not re.search(r"(?:write|add)[^.]*\btest|a test has to fail|tests`? before you claim", told)
-    assert "do not change, weaken, skip or delete a test" in told
-    assert "asks for no new one" in told
+    assert "change one only if the spec asks for another result" in told
+    assert "weaken, skip or delete none to make it pass" in told
+    assert "asks for no new test but" in told
 
 
 @pytest.mark.parametrize(
