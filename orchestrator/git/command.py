@@ -463,7 +463,7 @@ async def add_all(
 async def _given_up(folder: Path, links: Sequence[str]) -> list[str]:
     """Return lines that take links out of an index: to repositories made there whose `.git` is gone.
 
-    git would go on to take their files for a submodule that nobody has initialised.
+    git would go on to take their files for an uninitialised submodule.
     """
     filled = [path for path in links if (folder / path).is_dir() and any((folder / path).iterdir())]
     if not filled:

@@ -138,10 +138,10 @@ class RunView:
             and task.open.waits == ask.asked.ask_id
         }
 
-    def is_claimed(self, task_id: str) -> bool:
-        """Whether a task's Worker claims to be done, and sq checks that, or began to."""
-        is_checked = f"claim {task_id}" in self.clock.pace.begun
-        return task_id in self.tasks and self.tasks[task_id].stage is Stage.BUILDING and is_checked
+    def is_checked(self, task_id: str) -> bool:
+        """Whether sq checks a task's claim, or its check was cut off."""
+        begun = f"claim {task_id}" in self.clock.pace.begun
+        return begun and task_id in self.tasks and self.tasks[task_id].stage is Stage.BUILDING
 
     @property
     def unheard_words(self) -> list[WordSaid]:

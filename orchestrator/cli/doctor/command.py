@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import click
@@ -35,6 +36,9 @@ from state.errors import GitError, UsageError
 from state.paths import StateFolder, worktree_root
 from state.settings.config import load_config
 from state.words import listed
+
+if TYPE_CHECKING:
+    from orchestrator.project.readiness.plan import SetUpPlan
 
 
 @click.command("doctor", short_help="Check whether sq can work on this machine, with advice.")
@@ -78,7 +82,6 @@ def _checks(state: Path) -> Iterator[DoctorCheck]:
 
 LOW_BYTES = 2**30  # enough for transcripts, journals and rehearsals of a few runs
 _RUNS_NAMED = 3
-_STEP = "set-up: "  # begins the lines of a run on it
 
 
 async def checks_of_repository(state: Path) -> list[DoctorCheck]:
@@ -100,7 +103,7 @@ async def checks_of_repository(state: Path) -> list[DoctorCheck]:
     except GitError as error:
         looked_at = [fail("repository", str(error), "`git fsck` shows the damage")]
         left = []
-    ready = [*await _set_up(repository), _commands(repository.root)]
+    ready = [*await _places(repository), _commands(repository.root)]
     return [*looked_at, *ready, _state(state, ignored=ignored), _space(state), *left]
 
 
@@ -129,27 +132,37 @@ async def _repository(repository: Repository, state: Path) -> DoctorCheck:
     return ok(name, f"{found}, clean")
 
 
-async def _set_up(repository: Repository) -> list[DoctorCheck]:
+async def _places(repository: Repository) -> list[DoctorCheck]:
     """What a run would say of its worktrees: their set-up, and what differs there. Nothing is run."""
-    from orchestrator.cli.runs.notes import lines_on_places
-    from orchestrator.project.readiness.checkout import ignored_entries
+    from orchestrator.cli.runs.notes import lines_on_places, set_up_of
 
     try:
         settings = load_config(repository.root, os.environ, rules=rule_names()).settings
     except UsageError:  # another check says so
         return []
-    lines = await lines_on_places(repository, settings) if repository.head else []
-    steps = [line.removeprefix(_STEP) for line in lines if line.startswith(_STEP)]
-    lacking = [one for one in steps if ", so " in one]
-    found = "; ".join(one.partition(", so ")[0] for one in lacking or steps)
-    advice = "; ".join(one.partition(": ")[2] for one in lacking)
-    checks = [warn("set-up", found, advice) if lacking else ok("set-up", found or "a worktree needs none")]
-    others = [line for line in lines if not line.startswith(_STEP)]
-    files = [one for one in await ignored_entries(repository.root) if not one.endswith("/")]
-    ignored = f"git ignores {listed(files)}: `worktree.include` copies what tests need of it" if files else ""
-    found = "; ".join(filter(None, (*others, ignored))) or "as the checkout"
+    plan = await set_up_of(repository.root, settings)
+    others = await lines_on_places(repository, settings, plan) if repository.head else []
+    ignored = await _ignored_files(repository.root)
+    found = "; ".join((*others, *ignored)) or "as the checkout"
     advice = "a run says the same at its start, and what a failing command names of it"
-    return [*checks, warn("worktrees", found, advice) if others else ok("worktrees", found)]
+    return [_set_up(plan), warn("worktrees", found, advice) if others else ok("worktrees", found)]
+
+
+def _set_up(plan: "SetUpPlan | None") -> DoctorCheck:
+    """Whether each program for the set-up of a worktree is installed."""
+    if plan is None:
+        return ok("set-up", "as `worktree.setup` lists it")
+    if plan.left_out:
+        found = "; ".join(one.partition(", so ")[0] for one in plan.left_out)
+        return warn("set-up", found, "; ".join(one.partition(": ")[2] for one in plan.left_out))
+    return ok("set-up", "; ".join(map(str, plan.steps)) or "a worktree needs none")
+
+
+async def _ignored_files(root: Path) -> list[str]:
+    from orchestrator.project.readiness.checkout import ignored_entries
+
+    files = [one for one in await ignored_entries(root) if not one.endswith("/")]
+    return [f"git ignores {listed(files)}: `worktree.include` copies what tests need of it"] if files else []
 
 
 def _commands(root: Path) -> DoctorCheck:

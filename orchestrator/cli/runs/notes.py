@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.gateway.hosts.way_out import proxy_in
 from agents.process.sandbox.choice import Choice
@@ -35,6 +36,9 @@ from state.settings.records import (
     Steering,
 )
 from state.words import listed
+
+if TYPE_CHECKING:
+    from orchestrator.project.readiness.plan import SetUpPlan
 
 _NO_DOOR = (
     "without bubblewrap, sq reads an agent's folder only after its session has ended, and begins each next "
@@ -71,7 +75,9 @@ async def notes_for(
             f"{INCLUDE_FILE} names {len(others)} file(s) that git does not ignore, left out: {named(others)}"
         )
         notes.append(why)
-    notes += await lines_on_places(repository, settings) if repository.head else []
+    if plan := await set_up_of(repository.root, settings):
+        notes += [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
+    notes += await lines_on_places(repository, settings, plan) if repository.head else []
     return (*notes, *_drivers(trusted, sandboxed=choice.held.commands))
 
 
@@ -168,10 +174,19 @@ def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:
     ]
 
 
-async def lines_on_places(repository: Repository, settings: Settings) -> list[str]:
+async def set_up_of(root: Path, settings: Settings) -> "SetUpPlan | None":
+    """Return how sq makes worktrees ready, by the checkout's files. None if the user lists the commands."""
+    from orchestrator.project.readiness.plan import plan_without_ignored
+
+    if not (settings.worktrees and settings.sets_up_by_itself):
+        return None
+    include, environ = settings.worktree_include, without_secrets(os.environ)
+    return await plan_without_ignored(root, checkout=root, include=include, environ=environ)
+
+
+async def lines_on_places(repository: Repository, settings: Settings, plan: "SetUpPlan | None") -> list[str]:
     """Return lines on the base, on rules for commits, and on what worktrees get and lack."""
     from orchestrator.project.readiness.checkout import differences, siblings_named
-    from orchestrator.project.readiness.plan import plan_without_ignored
 
     root, include, lines = repository.root, settings.worktree_include, await base_lines(repository)
     if (settings.commit_sign, settings.commit_message, settings.commit_author) == (False, "{title}", "sq"):
@@ -181,12 +196,7 @@ async def lines_on_places(repository: Repository, settings: Settings) -> list[st
     named = (f"{path} ({file} names it)" for path, file in (await siblings_named(root, "HEAD")).items())
     if beside := [*named, *settings.worktree_beside]:
         lines.append(f"set-up and verification may read {listed(beside)}")
-    kinds = None
-    if settings.sets_up_by_itself:
-        environ = without_secrets(os.environ)
-        plan = await plan_without_ignored(root, checkout=root, include=include, environ=environ)
-        lines += [f"set-up: {line}" for line in (*map(str, plan.steps), *plan.left_out)]
-        kinds = [step.ecosystem for step in plan.steps]
+    kinds = [step.ecosystem for step in plan.steps] if plan else None
     return [*lines, *await differences(root, "HEAD", ecosystems=kinds, include=include)]
 
 

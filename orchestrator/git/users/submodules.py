@@ -1,7 +1,7 @@
 """Submodules in worktrees: the files of their commits, from objects that are here already.
 
-They are plain files there, which git takes for a submodule that nobody has initialised: no snapshot sees
-them, no reset and no clean removes them. Nothing is fetched, and no settings of a submodule are read.
+They are plain files there, which git takes for an uninitialised submodule: no snapshot sees them, no reset
+and no clean removes them. Nothing is fetched, and no settings of a submodule are read.
 """
 
 import os

@@ -9,8 +9,10 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import msgspec
 from anyio import to_thread
 
 from orchestrator.git.command import git
@@ -18,50 +20,14 @@ from orchestrator.git.trees import contents_at, files_in
 from orchestrator.git.users.submodules import links_of, submodules_of
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.plan import deciding_names
+from state.decoding import table_beside
 from state.secrets import without_secrets
 from state.words import listed
 
-# Folders that hold the packages of a project, each with the ecosystem whose set-up makes it anew.
-_ROWS = (
-    *(
-        "python: .venv venv env .conda __pypackages__",
-        "node: node_modules",
-        "ruby: vendor/bundle",
-        "php: vendor",
-    ),
-    *("elixir: deps", "perl: local", "lua: lua_modules", "r: renv/library", "ocaml: _opam", "swift: Pods"),
-)
-_ENVIRONMENTS = {name: kind for kind, names in (row.split(": ") for row in _ROWS) for name in names.split()}
-_SIGNS = {"env": "pyvenv.cfg", "venv": "pyvenv.cfg", "vendor": "autoload.php", "local": "lib/perl5"}
 ALONE = "is in your checkout alone"  # said of a folder of packages
 _LEFTOVERS = ("__pycache__", ".*_cache", ".sq", ".git", ".DS_Store", "*.pyc")
 _NAME = r"[\w@][\w@./+-]*"
-_MODULES = (
-    r"No module named '?([\w.]+)",
-    rf"Cannot find (?:module|package) '({_NAME})'",
-    rf"cannot load such file -- ({_NAME})",
-    rf"[Cc]ould not (?:find|resolve) (?:gem |import )?['\"]({_NAME})['\"]",
-    r"Can't locate (\w[\w/]*)\.pm in @INC",
-    rf"package ({_NAME}) is not in (?:std|GOROOT)",
-    r"(?:unresolved import|can't find crate for|no matching package named) `(\w[\w-]*)`",
-    r"module '(\w[\w.]*)' not found",
-    r"there is no package called .(\w[\w.]*).",
-)
-_PROGRAMS = (
-    rf"(?:^|[\s:])({_NAME}): (?:command )?not found",
-    rf"(?:make|env|execvp?|Error)(?:\[\d+\])?: .?({_NAME}).?: (?:No such file|Permission denied|Command not)",
-    rf"No such file or directory(?: -|:) '?({_NAME})",
-    rf"exec: \"({_NAME})\": executable file not found",
-    rf"spawn ({_NAME}) ENOENT",
-)
 _CAPITALS = r"[A-Z][A-Z0-9_]{2,}"
-_UNSET = "not set|not found|is required|must be set|missing|not defined|undefined|unbound"
-_VARIABLES = (
-    rf"KeyError: ['\"]({_CAPITALS})['\"]",
-    rf"key not found: :?['\"]?({_CAPITALS})",
-    rf"\b({_CAPITALS})['\"`]?:? [^\n]{{0,30}}?(?:{_UNSET})",
-    rf"(?:[Ee]nv(?:ironment)?|[Mm]issing|[Rr]equire[sd]?)[^\n]{{0,40}}?['\"`: ]({_CAPITALS})\b",
-)
 _OUTSIDE = re.compile(r"(?<![\w./])((?:~|\.\.|/[\w.@+-]+)(?:/[\w.@+-]+)+)")
 _RELATIVE = re.compile(r"(?<![\w./])((?:\.\./)+[\w@.-]+(?:/[\w@.-]+)*)")
 _ABSENT = re.compile(
@@ -72,6 +38,21 @@ _GIT_FOLDER = re.compile(r"(?<!\w)\.git(?![\w-]|\.\w)")
 _POINTER = b"version https://git-lfs"
 _NAMED = 5
 _LARGEST = 1_000_000
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `checkout.yaml`. `{name}` in a pattern is a name, `{capitals}` that of a variable."""
+
+    environments: dict[str, str]
+    signs: dict[str, str]
+    modules: list[str]
+    programs: list[str]
+    variables: list[str]
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.convert(table_beside(__file__, "checkout.yaml"), _Table)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +107,10 @@ def _only_here(name: str) -> str:
 
 def _kind_of(root: Path, name: str) -> str:
     """Return the ecosystem of a folder of packages, "" for other paths."""
-    for known, kind in _ENVIRONMENTS.items():
-        if (name == known or name.endswith(f"/{known}")) and (root / name / _SIGNS.get(known, "")).exists():
+    table = _table()
+    for known, kind in table.environments.items():
+        is_it = name == known or name.endswith(f"/{known}")
+        if is_it and (root / name / table.signs.get(known, "")).exists():
             return kind
     return ""
 
@@ -149,7 +132,7 @@ async def causes(at: Place, text: str) -> list[str]:
 
 def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
     folders = {one.rstrip("/") for one in ignored if _kind_of(at.root, one.rstrip("/"))}
-    modules, programs = ({*_found(kind, text)} for kind in (_MODULES, _PROGRAMS))
+    modules, programs = ({*_found(kind, text)} for kind in (_table().modules, _table().programs))
     needed = {one for one in folders if _names(text, f"{one}/") or _holds(at.root / one, modules, programs)}
     yield from map(_only_here, sorted(needed))
     files = [one for one in ignored if one.rstrip("/") not in folders and _names(text, one)]
@@ -167,7 +150,8 @@ def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
 
 
 def _found(patterns: Sequence[str], text: str) -> Iterator[str]:
-    return (one for pattern in patterns for one in re.findall(pattern, text, re.MULTILINE))
+    plain = (one.replace("{name}", _NAME).replace("{capitals}", _CAPITALS) for one in patterns)
+    return (one for pattern in plain for one in re.findall(pattern, text, re.MULTILINE))
 
 
 def _names(text: str, path: str) -> bool:
@@ -202,7 +186,7 @@ def _of_variables(at: Place, text: str, files: Sequence[str]) -> Iterator[str]:
     """Yield the variables that a text misses and that the user's shell or an ignored file sets."""
     given = without_secrets(at.environ)
     texts = {one: _beginning(at.root / one) for one in files if Path(one).name.startswith((".env", "env."))}
-    for name in sorted({*_found(_VARIABLES, text)}):
+    for name in sorted({*_found(_table().variables, text)}):
         sets_it = re.compile(rf"^(?:export )?{name}=", re.MULTILINE)
         held = [one for one, content in texts.items() if sets_it.search(content)]
         sets = f'`worktree.variables = {{{name} = "…"}}` sets one for tests'

@@ -255,12 +255,12 @@ def _shown_by(folder: Path, tree: str) -> tuple[str, ...]:
 
 def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the commands that a folder shows with their sources, and why checks are left out."""
-    tests = {_callable(one.command, folder): one.source for one in detect(folder)}
+    tests = {_runnable_here(one.command, folder): one.source for one in detect(folder)}
     checks = configured_checks(folder, tuple(tests))
     return tests | checks.commands, checks.left_out
 
 
-def _callable(command: str, folder: Path) -> str:
+def _runnable_here(command: str, folder: Path) -> str:
     """Return the lines of a recipe in place of a command whose program is not on this machine."""
     suite = suite_of(command, folder)
     below = dict.fromkeys(one.lines[1].strip() for one in suite.runs if one.through and len(one.lines) > 1)

@@ -37,7 +37,7 @@ def commands_words(view: RunView, task_id: str, *, active: bool = True) -> str:
     own = [one for one in every if one.task_id == task_id]
     if not active:
         ended = not own or (task_id and view.tasks[task_id].stage in ENDED_STAGES)
-        claimed = "claimed, " if view.is_claimed(task_id) else ""
+        claimed = "claimed, " if view.is_checked(task_id) else ""
         return "" if ended else f"{claimed}{own[-1].purpose} cut off"
     if not own or (running := [one for one in own if one.started]):
         return "; ".join(running_words(view, one) for one in (running if own else ()))

@@ -210,7 +210,7 @@ def waits_for_person(view: RunView) -> str:
 
 def stage_word(view: RunView, task_id: str) -> str:
     """Return the stage of a task, or that it waits for a person, or that its claim is checked."""
-    word = "claimed" if view.is_claimed(task_id) else str(view.tasks[task_id].stage)
+    word = "claimed" if view.is_checked(task_id) else str(view.tasks[task_id].stage)
     return "waits for you" if task_id in _waiting_tasks(view) else word
 
 

@@ -29,6 +29,7 @@ from state.settings.records import Limits
         ("mocha", False),
         ("tsc -w", True),
         ("tsc --noEmit", False),
+        ("node check.js ''", False),
     ],
 )
 def test_a_script_that_waits_for_changes_or_requests_is_known(

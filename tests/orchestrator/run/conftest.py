@@ -105,6 +105,21 @@ def words(repository: Path, shell: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
+def commit(repository: Path, shell: Callable[..., str]) -> Callable[[Mapping[str, str]], Path]:
+    """Commit files in the repository, given as path=text."""
+
+    def add(files: Mapping[str, str]) -> Path:
+        for name, text in files.items():
+            (repository / name).parent.mkdir(parents=True, exist_ok=True)
+            (repository / name).write_text(text)
+        shell(repository, "git", "add", "--all")
+        shell(repository, "git", "commit", "--quiet", "-m", "Files")
+        return repository
+
+    return add
+
+
+@pytest.fixture
 def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 

@@ -23,9 +23,7 @@ from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint
-from state.records.plan import Forecast, Task
-from state.settings.presets import efforts
-from state.settings.records import Confinement, Limits, Settings
+from state.records.plan import Task
 from state.settings.sources import user_file
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -240,32 +238,6 @@ def test_old_complaints_are_told_beside_those_before_any_change() -> None:
 def test_a_task_whose_claim_is_checked_is_claimed_between_two_commands_too() -> None:
     story = story_of(*BUILDING, VERIFYING, e.VerificationFinished(task_id="a", tree="t", runs=()))
     assert stage_word(story.view, "a") == "claimed"
-
-
-def test_a_deadline_that_half_of_such_runs_miss_is_told_with_the_forecast() -> None:
-    until = (BEGIN + timedelta(minutes=10)).isoformat()
-    settings = Settings(effort=efforts()["medium"], models={}, limits=Limits(deadline=until))
-    begun = e.RunStarted(
-        run_id="r1",
-        spec_name="spec.md",
-        spec_text="Build it.",
-        repository="/project",
-        worktrees="/worktrees/r1",
-        base_commit="a" * 40,
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal=None,
-        credentials="api key",
-        confined=Confinement(containment="namespaces"),
-        sq_version="0",
-        settings=settings,
-    )
-    forecast = Forecast(usd_p50=1, usd_p90=2, seconds_p50=3000, seconds_p90=9000, basis="of ten runs")
-    told = told_of(begun, e.ForecastMade(forecast=forecast))
-    assert told[-1].endswith(
-        "the deadline leaves 10 min 0 s, half of such runs take longer: what is done then is kept"
-    )
 
 
 def test_before_the_tasks_the_run_says_which_command_it_runs_and_a_signal_is_answered_with_it() -> None:

@@ -30,21 +30,6 @@ class GitTest(unittest.TestCase):
 """
 
 
-@pytest.fixture
-def commit(repository: Path, shell: Shell) -> Commit:
-    """Commit files in the repository, given as path=text."""
-
-    def add(files: Mapping[str, str]) -> Path:
-        for name, text in files.items():
-            (repository / name).parent.mkdir(parents=True, exist_ok=True)
-            (repository / name).write_text(text)
-        shell(repository, "git", "add", "-A")
-        shell(repository, "git", "commit", "--quiet", "-m", "Files")
-        return repository
-
-    return add
-
-
 def delivered(repository: Path, shell: Shell) -> set[str]:
     return set(shell(repository, "git", "ls-tree", "-r", "--name-only", "main").split())
 

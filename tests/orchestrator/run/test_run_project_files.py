@@ -43,21 +43,6 @@ CHANGES_THEM = issue(
 SERVER = table(__file__, "server")
 
 
-@pytest.fixture
-def commit(repository: Path, shell: Shell) -> Callable[..., Path]:
-    """Commit files in the repository, given as path=text."""
-
-    def add(files: dict[str, str]) -> Path:
-        for name, text in files.items():
-            (repository / name).parent.mkdir(parents=True, exist_ok=True)
-            (repository / name).write_text(text)
-        shell(repository, "git", "add", ".")
-        shell(repository, "git", "commit", "--quiet", "-m", "Files")
-        return repository
-
-    return add
-
-
 # --- instructions -----------------------------------------------------------------------------------------
 
 

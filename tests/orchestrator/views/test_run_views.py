@@ -1,5 +1,6 @@
 """What the views make of a run's events."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,10 +17,11 @@ from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind
-from state.records.plan import Analysis, Task
+from state.records.plan import Analysis, Forecast, Task
 from state.records.questions import Question
 from state.roles import Role
-from state.settings.records import Confinement
+from state.settings.presets import efforts
+from state.settings.records import Confinement, Limits, Settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = e.RunStarted(
@@ -234,3 +236,12 @@ def test_a_refused_call_is_said_once_and_a_long_text_is_cut_behind_a_word():
     assert told == [f"    a: worker: refused: Write: {reason}"]
     assert short("Which of the two colours is meant?", 20) == "Which of the two…"
     assert short("x" * 30, 20) == "x" * 19 + "…"
+
+
+def test_a_deadline_that_half_of_such_runs_miss_is_told_with_the_forecast():
+    until = (BEGIN + timedelta(minutes=10)).isoformat()
+    limited = Settings(effort=efforts()["medium"], models={}, limits=Limits(deadline=until))
+    forecast = Forecast(usd_p50=1, usd_p90=2, seconds_p50=3000, seconds_p90=9000, basis="of ten runs")
+    begun, made = stored(replace(STARTED, settings=limited), e.ForecastMade(forecast=forecast))
+    _, line = lines_of(seen(begun.event), made)
+    assert line == "the deadline leaves 9 min 59 s, half of such runs take longer: what is done then is kept"

@@ -36,7 +36,7 @@ class _Words:
 
 
 def takes_the_list(facts: "Facts", transcript: "Transcript | None", items: "Sequence[Todo]") -> bool:
-    """Whether the user's newest words leave the open `items` of the list for later, or for nobody.
+    """Whether the user's newest words end or postpone the work on the open `items` of the list.
 
     A pause counts once an item was done since, or if nothing was changed since.
     """
