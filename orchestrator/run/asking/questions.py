@@ -204,11 +204,13 @@ class QuestionBus:
         for one in asked.questions:
             told += [one.text, *(f"{option.label} {option.description}" for option in one.options)]
         base = run.view.baseline.tree
+        if not base:
+            return {}
         words = {word.strip("./`'\"()") for text in told for word in _PATH.findall(text)}
         names = [
             path for path in await files_in(run.repository, base) if words & {path, PurePosixPath(path).name}
         ]
-        held = await contents_at(run.repository, base, names[:_FILES_SHOWN]) if base and names else {}
+        held = await contents_at(run.repository, base, names[:_FILES_SHOWN]) if names else {}
         return {path: content.decode("utf-8", "replace")[:_CODE_SHOWN] for path, content in held.items()}
 
     @property
