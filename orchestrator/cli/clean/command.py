@@ -96,6 +96,7 @@ async def _clean(
 ) -> "list[RunCleaned]":
     from orchestrator.cli.clean.cleanable import candidates_of
     from orchestrator.git.repository import find_repository
+    from orchestrator.project.readiness.kept import lasting_folder
     from state.errors import UsageError
 
     remove_tree(state.root / _REMOVING)
@@ -108,6 +109,7 @@ async def _clean(
         return [await _clean_one(state, _named(candidates, name, state.root), force, again)]
     if not everything:
         raise UsageError(await _what_there_is(candidates, state.root, again))
+    remove_tree(lasting_folder(state.root))
     return [await _clean_if_over(state, candidate, force, again) for candidate in candidates]
 
 

@@ -1,5 +1,6 @@
 """What the steps of a set-up made at the run's base, kept once in a run and put into its other places.
 
+What a lock file decides lasts, and the next runs of the state folder begin with it.
 Kept are all ignored files that a step's command made, wherever its tool puts them, by the key of all that the
 step reads. A seal, the digest of them all, is compared before each copy. In a copy the texts and links that
 name the place in which they were made name the new one. A binary file that names it cannot be moved.
@@ -10,6 +11,7 @@ import os
 import re
 import stat
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +30,8 @@ from state.safe_paths import (
     write_inside,
 )
 
-_DRAFT, _TREE, _ABOUT, _MADE = ".draft", "tree", "about.json", "sq-made"
+_DRAFT, _TREE, _ABOUT, _MADE, _SEAL = ".draft", "tree", "about.json", "sq-made", ".seal"
+_LASTS_S = 7 * 86400  # from its last use
 ENVIRONMENT = "pyvenv.cfg"  # in each virtual environment
 _COMPILED = ".pyc"
 _Marks = dict[str, tuple[int, int]]
@@ -48,6 +51,48 @@ def kept_folder(run_folder: Path) -> Path:
     return run_folder / "ready"
 
 
+def lasting_folder(state: Path) -> Path:
+    """Return the folder in which such results stay between the runs of a state folder."""
+    return state / "ready"
+
+
+def lasting_seal(lasting: Path, key: str) -> str:
+    """Return the seal of a result that an earlier run has left, "" if there is none, and note its use."""
+    seal = lasting / f"{key}{_SEAL}"
+    try:
+        os.utime(seal)
+        return seal.read_text("ascii")
+    except OSError:
+        return ""
+
+
+def let_last(kept: Path, lasting: Path, *, most: int = 3_000_000_000) -> None:
+    """Move what lasts to where the next runs of the state folder find it.
+
+    There, what was not used for a week goes, and of the rest what is more than `most` bytes.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    lasting.mkdir(mode=0o700, exist_ok=True)
+    for seal in kept.glob(f"*{_SEAL}"):
+        (lasting / seal.name).unlink(missing_ok=True)
+        remove_tree(lasting / seal.stem)
+        (kept / seal.stem).rename(lasting / seal.stem)
+        seal.rename(lasting / seal.name)
+    used = {one.stem: one.stat().st_mtime for one in lasting.glob(f"*{_SEAL}")}
+    left, begins = most, time.time() - _LASTS_S
+    for key in sorted(used, key=used.__getitem__, reverse=True):
+        left -= _size_of(lasting / key / _TREE)
+        if left < 0 or used[key] < begins:
+            (lasting / f"{key}{_SEAL}").unlink(missing_ok=True)
+            remove_tree(lasting / key)
+
+
+def _size_of(folder: Path) -> int:
+    return sum((folder / name).lstat().st_size for name in files_inside(folder, every=True))
+
+
 def downloads_of(kept: Path) -> Path:
     """Return the folder with the downloads of steps that an agent changed, a folder a key."""
     return kept / "downloads"
@@ -58,7 +103,7 @@ def wheels_of(kept: Path) -> Path:
     return kept / "wheels"
 
 
-def keep(kept: Path, key: str, folder: Path, paths: Sequence[str]) -> str:
+def keep(kept: Path, key: str, folder: Path, paths: Sequence[str], *, lasts: bool = False) -> str:
     """Keep what a step made in a place, and return its seal, or "" if it can be used in no other place."""
     draft, naming = kept / f"{key}{_DRAFT}", None
     remove_tree(draft)
@@ -72,7 +117,10 @@ def keep(kept: Path, key: str, folder: Path, paths: Sequence[str]) -> str:
     (draft / _ABOUT).write_bytes(msgspec.json.encode(about))
     remove_tree(kept / key)
     draft.rename(kept / key)
-    return seal_of(kept / key)
+    seal = seal_of(kept / key)
+    if lasts:
+        (kept / f"{key}{_SEAL}").write_text(seal, "ascii")
+    return seal
 
 
 def put(kept: Path, key: str, seal: str, folder: Path) -> Product | None:

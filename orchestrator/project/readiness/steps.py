@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from orchestrator.project.build_files.packages import MANIFEST, depends, manager_of
-from orchestrator.project.files import Shown, look
+from orchestrator.project.files import Shown, look, matches
 from orchestrator.project.runners.row import OfflineInstall, SetUpTool, Table
 from orchestrator.project.runners.table import usual_table
 from state.safe_paths import read_inside
@@ -39,6 +39,12 @@ class SetUpStep:
     tool: str = ""
     key: str = ""
     wants: tuple[str, ...] | None = None
+
+    @property
+    def locked(self) -> bool:
+        """Whether a lock file decides what the step makes, whenever it is done."""
+        tool = usual_table().tools.get(self.tool)
+        return bool(tool and matches(self.why, tool.locks))
 
     def __str__(self) -> str:
         """Return the form shown to people."""

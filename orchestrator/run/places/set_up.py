@@ -26,6 +26,7 @@ from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_
 from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made, put_at
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import offline_variables
+from orchestrator.run.places.shared import leave_for_later
 from orchestrator.run.places.steps import (
     Noted,
     Results,
@@ -46,7 +47,7 @@ from orchestrator.run.purpose import next_command, run_for
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
-from state.paths import SCRATCH, remove_scratch_folder, worktree_root
+from state.paths import SCRATCH, worktree_root
 from state.records.commands import CommandRun
 
 log = structlog.get_logger(__name__)
@@ -352,7 +353,7 @@ async def _tidy(folder: Path) -> None:
 
 
 async def remove_scratch_worktrees(run: Run) -> None:
-    """Remove the scratch worktrees and the copies of set-up results. `sq clean` removes the rest."""
+    """Remove the scratch worktrees, and of the set-up results those that no later run can use."""
     root = worktree_root(run.repository, run.started.run_id)
     for folder in sorted(root.glob(f"{SCRATCH}*")):
         try:
@@ -362,6 +363,6 @@ async def remove_scratch_worktrees(run: Run) -> None:
     for link in [one for one in root.glob("*") if one.is_symlink()]:  # to what lies beside the checkout
         link.unlink()
     run.scratch.free.clear()
-    await remove_scratch_folder(kept_folder(run.folder))
+    await leave_for_later(run)
     if root.is_dir() and not any(root.iterdir()):
         root.rmdir()

@@ -1,4 +1,4 @@
-"""What a step of a set-up made at the base, in the other places of the run: put there, and tried.
+"""What a step of a set-up made at the base, in other places of the run and in later runs: put there, tried.
 
 A virtual environment is tried by its own interpreter, in the sandbox and without network: it has to be that
 of the new place and to find the project's code there. If not, the command runs as if nothing were kept.
@@ -6,15 +6,29 @@ of the new place and to find the project's code there. If not, the command runs 
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import structlog
 from anyio import to_thread
 
-from orchestrator.project.readiness.kept import ENVIRONMENT, Product, keep, kept_folder, put, remove_all
+from orchestrator.project.readiness.kept import (
+    ENVIRONMENT,
+    Product,
+    keep,
+    kept_folder,
+    lasting_folder,
+    lasting_seal,
+    let_last,
+    put,
+    remove_all,
+)
 from orchestrator.project.readiness.steps import SetUpStep
 from orchestrator.run.record import Run
+from state.paths import remove_scratch_folder
 from state.safe_paths import remove_tree
 
+log = structlog.get_logger(__name__)
 _QUICK_TOOLS = {"uv"}  # which leave it to the first import to compile
 # Runs in an environment of the project, whatever its version: plain and short.
 TRIAL = r"""
@@ -41,12 +55,16 @@ for name in names.union(mapped):
 
 async def put_kept(run: Run, step: SetUpStep, folder: Path) -> tuple[str, ...] | None:
     """Put what a step made at the base into a place. Return its paths, or None if its command has to run."""
-    seals = {**run.view.evidence.seals, **run.scratch.seals}
-    kept, seal = kept_folder(run.folder), seals.get(step.key, "")
+    kept, seals = kept_folder(run.folder), {**run.view.evidence.seals, **run.scratch.seals}
+    seal = seals.get(step.key, "")
+    if step.locked and not (kept / step.key).is_dir():
+        kept = lasting_folder(run.folder.parents[1])
+        seal = seal or await to_thread.run_sync(lasting_seal, kept, step.key)
     found = await to_thread.run_sync(put, kept, step.key, seal, folder)
     if found is None:
         return None
     if await _works(run, found, folder):
+        run.scratch.seals[step.key] = seal
         return found.paths
     await to_thread.run_sync(remove_tree, kept / step.key)
     await to_thread.run_sync(remove_all, folder, found.paths)
@@ -58,9 +76,20 @@ async def keep_made(run: Run, step: SetUpStep, folder: Path, made: Sequence[str]
     if step.ecosystem == "python" and step.tool not in _QUICK_TOOLS:
         for path in _environments(folder, made):  # by a relative path, so that no file names the place
             await run.commands.contained(f"{path}/bin/python -m compileall -q {path}/lib", folder)
-    seal = await to_thread.run_sync(keep, kept_folder(run.folder), step.key, folder, made)
+    keeps = partial(keep, lasts=step.locked)
+    seal = await to_thread.run_sync(keeps, kept_folder(run.folder), step.key, folder, made)
     if seal:
         run.scratch.seals[step.key] = seal
+
+
+async def leave_for_later(run: Run) -> None:
+    """Leave what lasts to later runs, and remove the rest of what this run kept."""
+    kept = kept_folder(run.folder)
+    try:
+        await to_thread.run_sync(let_last, kept, lasting_folder(run.folder.parents[1]))
+    except OSError as error:
+        log.warning("set_up.leave.failed", error=str(error))
+    await remove_scratch_folder(kept)
 
 
 async def _works(run: Run, found: Product, folder: Path) -> bool:

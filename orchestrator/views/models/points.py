@@ -53,6 +53,9 @@ def surroundings(story: RunFacts) -> Iterator[Point]:
     for stored in story.history.notable:
         for kind, urgency, what in _of_event(stored.event):
             yield Point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
+    for seq, given in _handed_over(story).items():
+        what = f"{given.task_id} was claimed to be complete and is not verified: it is on {given.ref}"
+        yield Point(Urgency.KNOW, "not verified", what, task_id=given.task_id, seq=seq)
     refused = [one.seq for one in story.history.notable if isinstance(one.event, e.ActionRefused)]
     if refused:
         what = f"policy refused {len(refused)} call(s) of agents, the first one here"
@@ -81,10 +84,7 @@ def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C9
                     Urgency.KNOW,
                     f"an agent moved HEAD in {listed(event.heads)}, sq put it back",
                 )
-        case e.WorkRescued(claimed=True):
-            what = f"{event.task_id} was claimed to be complete and is not verified: it is on {event.ref}"
-            yield "not verified", Urgency.KNOW, what
-        case e.WorkRescued():
+        case e.WorkRescued(claimed=False):
             what = f"unfinished work of {event.task_id} was in the way and is kept as {event.ref}"
             yield "work rescued", Urgency.KNOW, what
         case e.MergeBuilt() if event.summary:
@@ -101,6 +101,20 @@ def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C9
         case e.ReviewUnusable():
             whose = event.task_id or "the whole"
             yield "review unusable", Urgency.KNOW, f"a review of {whose} was unusable: {event.problem}"
+
+
+def _handed_over(story: RunFacts) -> dict[int, e.WorkRescued]:
+    """Return the newest claims whose work was handed over and is not merged, by their events' numbers."""
+    newest = {
+        one.event.task_id: (one.seq, one.event)
+        for one in story.history.notable
+        if isinstance(one.event, e.WorkRescued) and one.event.claimed
+    }
+    return {
+        seq: event
+        for id_, (seq, event) in newest.items()
+        if id_ not in story.view.tasks or story.view.tasks[id_].stage is not Stage.MERGED
+    }
 
 
 def questions(view: RunView) -> Iterator[Point]:

@@ -352,7 +352,8 @@ def test_waiting_outlives_a_database_and_is_left_with_ctrl_c(
         stderr=subprocess.PIPE,
         text=True,
     ) as waiting:
-        fleet.until(fleet.engine.units)
+        assert waiting.stdout
+        assert "submitted" in waiting.stdout.readline()
         server.stop("immediate")
         time.sleep(3)
         server.start()

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from language.sampled import sampled
 from language.tables import rows, table
 
 from orchestrator.project.readiness.environment import environment_of
-from orchestrator.project.readiness.kept import keep, put
+from orchestrator.project.readiness.kept import keep, lasting_seal, let_last, put
 from orchestrator.project.readiness.plan import key_of_list, plan_of, plan_without_ignored
 from orchestrator.project.readiness.registries import private_addresses
 from orchestrator.run.places.shared import TRIAL
@@ -455,3 +456,19 @@ def test_each_worktree_gets_an_environment_of_its_own_by_pip_which_imports_its_c
 @pytest.mark.parametrize(*rows(__file__, "addresses"))
 def test_an_address_of_this_machine_or_its_network_is_found(text, found):
     assert private_addresses(text) == set(found)
+
+
+@pytest.mark.parametrize(("days", "most", "stays"), [(6, 20, True), (8, 20, False), (0, 19, False)])
+def test_results_for_later_runs_stay_a_week_and_within_a_size(
+    tmp_path: Path, days: int, most: int, stays: bool
+) -> None:
+    place, kept, lasting = tmp_path / "place", tmp_path / "kept", tmp_path / "lasting"
+    place.mkdir()
+    for name in ("older", "newer", "passing"):
+        (place / name).write_text("10 letters")
+        assert keep(kept, name, place, [name], lasts=name != "passing")
+    os.utime(kept / "older.seal", (0, time.time() - days * 86400 - 60))
+    let_last(kept, lasting, most=most)
+    assert lasting_seal(lasting, "newer")
+    assert (lasting_seal(lasting, "older") != "", (lasting / "older").exists()) == (stays, stays)
+    assert not (lasting / "passing").exists()

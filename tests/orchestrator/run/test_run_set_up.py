@@ -226,6 +226,31 @@ def test_worktrees_are_made_ready_by_their_lock_file_once_and_then_by_copies(
 
 
 @pytest.mark.late
+def test_what_a_lock_file_decides_serves_the_next_runs_until_it_or_its_content_changes(
+    rehearse: Rehearse, package: Path, shell: Shell
+) -> None:
+    names = iter("abcd")
+
+    def first_set_up() -> tuple[int, Path]:
+        """Return how many commands the first set-up of a run ran, and where the runs keep their state."""
+        work = [writes(f"{next(names)}.txt", "Work.\n"), completes()]
+        done = rehearse(whole_run(worker=work), verify=("node -e \"require('local')\"",), ends=None)
+        assert done.of(e.TaskMerged), done.output
+        return len(done.of(e.WorkspaceSetUp)[0].runs), done.folder.parents[1]
+
+    assert first_set_up()[0] == 1
+    ran, state = first_set_up()
+    assert ran == 0
+    (packages,) = (state / "ready").glob("*/tree/node_modules")
+    (packages / "local").unlink()
+    assert first_set_up()[0] == 1, "its seal is broken"
+    lock = package / "package-lock.json"
+    lock.write_text(f"{lock.read_text()}\n")
+    shell(package, "git", "commit", "--quiet", "--all", "-m", "Another lock")
+    assert first_set_up()[0] == 1
+
+
+@pytest.mark.late
 def test_a_step_that_fails_is_said_and_the_run_goes_on(
     rehearse: Rehearse, package: Path, shell: Shell
 ) -> None:

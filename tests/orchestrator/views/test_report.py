@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
+import pytest
 from hypothesis import HealthCheck, given, settings
 from language.acting_runs import hostile_run, saying
 from language.event_strategies import legal_runs, started, stored, task
@@ -199,6 +200,16 @@ def test_gaps_of_an_earlier_attempt_suggestions_and_findings_of_two_reviews_are_
         "say so in the guide"
     ]
     assert [point.task_id for point in points if point.kind == "finding won't fix"] == ["t1"]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_a_claim_that_was_handed_over_at_two_ends_is_a_point_once_and_none_after_its_merge(merged):
+    claim = e.WorkRescued(task_id="t1", ref="sq/t1", commit="c1", claimed=True)
+    end = [e.TaskMerged(task_id="t1", commit="c2", tree="tree")] if merged else []
+    story = RunStory()
+    story.add_all(stored([started(), e.PlanAccepted(tasks=(task("t1"),), criteria=()), claim, claim, *end]))
+    told = [one.seq for one in attention(story, ()) if one.kind == "not verified"]
+    assert told == ([] if merged else [4])
 
 
 def test_a_report_never_becomes_larger_than_its_limit_and_says_what_it_left_out():
