@@ -64,7 +64,7 @@ def surroundings(story: RunFacts) -> Iterator[Point]:
         yield Point(Urgency.KNOW, "flaky test", f"the test {flaky} failed and passed")
 
 
-def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901, PLR0912  one case an event
+def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C901  one case an event
     match event:
         case e.GitFolderChanged():
             files = (
