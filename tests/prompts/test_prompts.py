@@ -310,13 +310,13 @@ def test_notes_that_are_empty_leave_no_heading():
     prompt = build_prompt_with_feedback(TASK, [], 1, 10, before=Before(notes=HandOver(done="Half of it.")))
     assert "**The work that it reports**\nHalf of it." in prompt
     assert "Its blockers" not in prompt
-    assert "The workspace holds the work of that attempt" in prompt
+    assert "The workspace holds the work of the attempt before" in prompt
 
 
 @pytest.mark.parametrize("start", sorted(set(AttemptStart) - {AttemptStart.FORMER}))
 def test_a_workspace_that_holds_other_work_is_told_with_the_commit_of_the_former(start):
     prompt = after(start=start, commit="c0ffee")
-    assert "The workspace holds the work of that attempt" not in prompt
+    assert "The workspace holds the work of the attempt before" not in prompt
     assert "commit c0ffee" in prompt
     assert ("git show c0ffee" in prompt) is (start is AttemptStart.OVER)
 
