@@ -34,7 +34,7 @@ from state.paths import StateFolder
 from state.roles import Role
 
 Resume = Callable[..., Done]
-FORMER = "The workspace holds the work of that attempt"
+FORMER = "The workspace holds the work of the attempt before"
 WRONG = issue("notes.txt", 1, "It says the wrong thing.", "Say the right one.", kind="incorrect-behavior")
 FIRST = [
     asks(COLOUR),
