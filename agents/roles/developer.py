@@ -19,6 +19,7 @@ from agents.caller import Caller
 from state.records.calls import Message, MessageKind
 from state.records.plan import Task
 from state.records.questions import Answer, Basis, Confidence, Question, QuestionOption, label_meant
+from state.records.spec_check import SpecFinding
 from state.roles import Role
 from state.settings.records import Model
 from state.words import question_key
@@ -133,6 +134,30 @@ def developer_ask(
         schema=answers_schema(questions),
         deadline_s=deadline_s,
     )
+
+
+def contradictions_ask(
+    platform: Platform, *, findings: Sequence[SpecFinding], spec: str, conventions: str, deadline_s: float
+) -> Ask:
+    """Return the request to decide contradictions of the spec, by the model of the Workers.
+
+    A Planner's model may be the smallest one, and everything that is built stands on this decision.
+    """
+    facts = {"contradictions": findings, "spec": spec, "conventions": conventions}
+    return Ask(
+        caller=Caller(role=Role.DEVELOPER, task="analysis", attempt=1),
+        model=platform.models[Role.WORKER],
+        system=system_prompt(),
+        prompt=prompts.render("developer_contradiction", **facts),
+        schema=answers_schema([as_question(one) for one in findings]),
+        deadline_s=deadline_s,
+    )
+
+
+def as_question(finding: SpecFinding) -> Question:
+    """Return a question about the spec in the form of a Worker's."""
+    options = tuple(QuestionOption(label=label) for label in finding.options)
+    return Question(text=finding.question, options=options)
 
 
 def _without_instruction(message: Message, spec: str) -> Message:

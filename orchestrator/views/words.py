@@ -16,6 +16,7 @@ _SUBJECTS = {"": "the whole", "plan": "the plan", "analysis": "the analysis"}
 _SHORT = 100
 DECIDERS = {
     Decider.PERSON: "you, before the work",
+    Decider.DEVELOPER: "the Developer, without you before the work",
     Decider.RECOMMENDED: "the recommended option, taken without you before the work",
 }
 

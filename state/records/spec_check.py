@@ -21,9 +21,10 @@ class FaultKind(StrEnum):
 
 
 class Decider(StrEnum):
-    """Who decided a question about the spec: a person, or sq by the option that the Planner recommends."""
+    """Who decided a question about the spec: a person, the Developer, or the Planner, who recommends."""
 
     PERSON = "person"
+    DEVELOPER = "developer"
     RECOMMENDED = "recommended"
 
 

@@ -28,6 +28,7 @@ from state.records.calls import Message, MessageKind
 from state.records.plan import Criterion, CriterionKind, Plan, Task, TestThatChanges
 from state.records.questions import Answer, Question, QuestionOption
 from state.records.reviews import Finding, FindingState, IssueType, ReviewIssue, TestChange, TestChangeKind
+from state.records.spec_check import FaultKind, SpecFinding
 from state.records.work import HandOver
 from state.roles import ROLES, Role
 from state.settings.presets import usual_settings
@@ -103,6 +104,17 @@ FULL = {
     ],
     "tests_that_change": (TestThatChanges(test="counter.py", line="- add() rounds"),),
     "findings": [FINDING, DISPUTED],
+    "contradictions": [
+        SpecFinding(
+            kind=FaultKind.CONTRADICTION,
+            lines=(3, 4),
+            question="Which length holds?",
+            why="An example has 80.",
+            options=("20", "80"),
+            recommended="20",
+            quote="20 characters\n80 characters",
+        )
+    ],
     "hand_over": NOTES,
     "history": HISTORY,
     "instructions": get_review_prompt("standard"),
@@ -149,7 +161,7 @@ READERS = {
         "review_analysis",
         "review_plan",
     ),
-    Role.DEVELOPER: ("developer_system", "developer_answer", "developer_guidance"),
+    Role.DEVELOPER: ("developer_system", "developer_answer", "developer_guidance", "developer_contradiction"),
     Role.JUDGE: (
         *("judge_system", "judge_session", "judge_todos", "judge_philosophy"),
         *("judge_testing", "judge_workflow", "judge_generic", "judge_questions"),

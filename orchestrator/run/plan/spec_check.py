@@ -1,20 +1,25 @@
 """The questions about the spec before it is planned: as the Planner reports them, and until each is decided.
 
 On a terminal a person is waited for. After that the recommended option of each open question holds, so that a
-run that nobody watches never waits.
+run that nobody watches never waits. The Workers' model decides contradictions, if the Planner's costs less.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import anyio
 
+from agents.roles.developer import as_question, contradictions_ask, read_answers
 from agents.roles.planner import read_findings
+from orchestrator.run.asking.answer import ask_model
+from orchestrator.run.asking.briefing import conventions
 from orchestrator.run.record import Run
 from state.journal.events import SpecQuestionDecided, SpecQuestionsShown
-from state.records.questions import Question, QuestionOption
-from state.records.spec_check import Decider, SpecFinding, problems_in
+from state.records.spec_check import Decider, FaultKind, SpecFinding, problems_in
+from state.roles import Role
+from state.settings.records import Model
 from state.words import asked_line
 
 _REFUSALS = 3  # of one report. After them its usable findings count
@@ -55,12 +60,42 @@ def numbered(spec: str) -> str:
 async def settle(run: Run) -> None:
     """Decide each open question about the spec: a person does on a terminal, else the recommended option."""
     await _ask_a_person(run)
+    await _ask_a_larger_model(run)
     run.record(
         *(
             SpecQuestionDecided(finding_id=one.id, answer=one.recommended, by=Decider.RECOMMENDED)
             for one in run.view.plan.before.check.open
         )
     )
+
+
+async def _ask_a_larger_model(run: Run) -> None:
+    """Let the Workers' model decide the contradictions that a smaller one found."""
+    findings = [one for one in run.view.plan.before.check.open if one.kind is FaultKind.CONTRADICTION]
+    if not findings or not _costs_less(run.platform.models[Role.PLANNER], run.platform.models[Role.WORKER]):
+        return
+    ask = contradictions_ask(
+        run.platform,
+        findings=findings,
+        spec=run.started.spec_text,
+        conventions=conventions(run.view),
+        deadline_s=run.limits.question_s,
+    )
+    read = partial(read_answers, questions=[as_question(one) for one in findings])
+    ended, answers = await ask_model(run, ask, read, iteration=1)
+    decided = zip(findings, () if isinstance(answers, str) else answers, strict=False)
+    run.record(
+        ended,
+        *(
+            SpecQuestionDecided(finding_id=one.id, answer=answer.labels[0], by=Decider.DEVELOPER)
+            for one, answer in decided
+            if answer.labels
+        ),
+    )
+
+
+def _costs_less(model: Model, other: Model) -> bool:
+    return bool(model.prices and other.prices and model.prices.input < other.prices.input)
 
 
 async def _ask_a_person(run: Run) -> None:
@@ -71,8 +106,7 @@ async def _ask_a_person(run: Run) -> None:
         run.record(SpecQuestionsShown(until=datetime.now(UTC) + timedelta(seconds=wait_s)))
     else:  # an earlier process of the run showed them
         for one in run.view.plan.before.check.open:
-            question = Question(text=one.question, options=tuple(map(_option, one.options)))
-            run.person.tell(f"{one.id} waits for you: {asked_line(question)}")
+            run.person.tell(f"{one.id} waits for you: {asked_line(as_question(one))}")
     shown = run.view.plan.before.check.shown
     left_s = (shown.until - datetime.now(UTC)).total_seconds() if shown else 0.0
     while run.view.plan.before.check.open:
@@ -86,10 +120,6 @@ async def _ask_a_person(run: Run) -> None:
         else:
             run.record(said)
         left_s = wait_s
-
-
-def _option(label: str) -> QuestionOption:
-    return QuestionOption(label=label)
 
 
 def meant(line: str, questions: Sequence[SpecFinding]) -> SpecQuestionDecided | str:

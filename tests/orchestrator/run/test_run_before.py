@@ -32,6 +32,7 @@ from state.errors import JournalError, UsageError
 from state.journal import events as e
 from state.journal.store import Journal
 from state.outcome import Outcome
+from state.records.calls import CallEnd
 from state.records.spec_check import Decider, FaultKind, SpecAnswer
 
 SPEC = "# Notes\n\nCreate notes.txt with a line of text.\nThe line is short.\n"
@@ -103,6 +104,36 @@ def test_without_a_terminal_the_recommended_options_hold_before_the_plan_and_rea
     assert "Questions about the spec, before the work" in page
     assert "the recommended option, taken without you before the work" in page
     assert "Which language has the text?" in done.output
+
+
+TWO_LENGTHS = finding(
+    4, "Which length holds?", "20 characters", "80 characters", kind="contradiction", lines=[3, 4]
+)
+
+
+@pytest.mark.parametrize(
+    ("effort", "chosen", "by"),
+    [
+        ("low", ["80 characters"], Decider.DEVELOPER),
+        ("low", [], Decider.RECOMMENDED),  # it answers in words that are no option
+        ("max", [], Decider.RECOMMENDED),  # where the Planner's model is that of the Workers
+    ],
+)
+def test_a_contradiction_of_the_spec_is_not_decided_by_the_smallest_model(
+    rehearse: Rehearse, effort: str, chosen: list[str], by: Decider
+) -> None:
+    words = {"free_text": "" if chosen else "Both.", "reason": "The example has 80.", "reversible": True}
+    answer = {"question": "Which length holds?", "labels": chosen, **words}
+    told = {"prompt_contains": ["line is short", "80 characters", "lines 3, 4"], "model": "claude-sonnet-5-5"}
+    developer = {"developer/analysis/1": [{"structured": {"answers": [answer]}, "expect": told}]}
+    callers = asked_run(COLOUR, TWO_LENGTHS, **(developer if effort == "low" else {}))
+    done = rehearse(callers, spec=SPEC, verify=("true",), settings={"effort": effort}, ends=None)
+    asked = [
+        one.end for one in done.of(e.CallEnded) if done.view.calls[one.call_id].started.role == "developer"
+    ]
+    assert asked == ([] if effort == "max" else [CallEnd.COMPLETED]), done.output
+    held = chosen[0] if chosen else "20 characters"
+    assert sorted(decided(done)) == [("q-1", "English", Decider.RECOMMENDED), ("q-2", held, by)]
 
 
 def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_as_recommended(
