@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import IO, Protocol
 
 import anyio
+from anyio import to_thread
 
 from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
+from state.inside import told
 from state.paths import SCRATCH
 from state.secrets import without_secrets
 
@@ -106,11 +108,13 @@ class Door(Protocol):
         """
         ...
 
-    async def made_ordinary(self, place: Path) -> list[str]:
-        """Make a place one that git can read and clean, and return the paths that were removed.
+    async def told(
+        self, question: str, place: Path, words: Sequence[str], given: bytes, *, writes: Sequence[Path]
+    ) -> bytes:
+        """Return the answer of `state.inside` about a place. `writes` are the folders that it may write.
 
         Raises:
-            OSError: something cannot be removed.
+            OSError: it cannot be answered.
         """
         ...
 
@@ -157,6 +161,23 @@ def door_to(folder: Path, arguments: Sequence[str] = ()) -> tuple[Door, Path] | 
     if next(words_of(arguments), "") in _BY_NAME and _BY_ATTRIBUTES not in arguments:
         return None
     return door, place
+
+
+async def told_of(
+    folder: Path, question: str, *words: str, given: bytes = b"", writes: Sequence[Path] = ()
+) -> bytes:
+    """Return the answer of `state.inside` about a folder: in the door's sandbox, if agents write it.
+
+    `writes` are the folders that are written for it.
+
+    Raises:
+        OSError: it cannot be answered.
+    """
+    if touched := door_to(folder):
+        door, place = touched
+        if place == folder:
+            return await door.told(question, place, words, given, writes=writes)
+    return await to_thread.run_sync(told, question, [str(folder), *words], given)
 
 
 def words_of(arguments: Sequence[str]) -> Iterator[str]:

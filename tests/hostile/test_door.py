@@ -9,14 +9,24 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
+from language.opened_here import opened_below
 
+from agents.process.containment import detect_containment
 from agents.process.sandbox.bubblewrap import PROGRAM
-from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
+from agents.process.sandbox.choice import choose_sandbox
+from agents.process.sandbox.policy import SandboxPolicy
+from benchmarks.door import INDEX_NAMES, KEPT, ground, index_names_refused, opened, opened_outside, races
 from orchestrator.git.command import git, git_bytes, through
+from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import trusting
-from orchestrator.git.workspace import put_on, snapshot
+from orchestrator.git.users.backup import take_backup
+from orchestrator.git.users.restoring import restore
+from orchestrator.git.workspace import add_into, put_on, snapshot
+from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.quarantine import is_inside, take_over
 from state.errors import GitError
+from state.safe_paths import Oddities
+from state.settings.records import Sandbox
 
 needs_bwrap = pytest.mark.skipif(not shutil.which(PROGRAM), reason="bubblewrap is not installed")
 
@@ -98,6 +108,60 @@ async def test_content_as_the_worktrees_attributes_say_is_read_through_the_door(
                 (place / "elsewhere").rename(place / "way")
                 (place / "way" / ".gitattributes").write_text("key text eol=crlf\n")
                 assert b"\r" in await git_bytes(place, *asked)
+
+
+@needs_bwrap
+async def test_large_files_are_looked_for_inside():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        (place / "home").symlink_to(folder / "home")
+        with (place / "big").open("wb") as file:
+            file.truncate(20_000_000_000)
+        odd, index = Oddities(), door.index_folder(place) / "index"
+        with trusting(trusted), opened_below(place) as here:
+            async with through(door):
+                environment = {"GIT_INDEX_FILE": str(index)}
+                await add_into(place, environment, lenient=False, odd=odd, deadline_s=2)
+        assert {*odd.left_out} == {"big"}
+        assert not here
+
+
+@needs_bwrap
+@pytest.mark.parametrize("change", ["a link above it", "a link", "lines"])
+async def test_the_users_work_is_looked_at_and_put_back_inside(change: str):
+    with ground() as folder:
+        root, run_folder = folder / "repository", folder / "run"
+        run_folder.mkdir()
+        (root / "way" / "key").write_text("the user's own line\n")
+        trusted = await record_git(root, run_folder, None)
+        choice = choose_sandbox(
+            Sandbox.OFF, containment=detect_containment(), login=False, environ=os.environ
+        )
+        policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=folder / "home")
+        door = SandboxDoor(trusted=trusted, boundary=policy, scratch=folder / "door")
+        with trusting(trusted):
+            async with through(door):
+                kept = await take_backup(root, ref="refs/sq/kept", parent="HEAD", leave_out=[])
+                if change == "a link above it":
+                    (root / "way" / "key").unlink()
+                    (root / "way").rmdir()
+                    (root / "way").symlink_to(folder / "home")
+                elif change == "a link":
+                    (root / "way" / "key").unlink()
+                    (root / "way" / "key").symlink_to(folder / "home" / "key")
+                else:
+                    (root / "way" / "key").write_text("another line\n")
+                with opened_below(root / "way") as here:
+                    done = await restore(root, kept, ref="refs/sq/beside", aside=run_folder / "aside")
+        assert not here
+        assert [one.kept.path for one in done.changes] == ["way/key"]
+        assert (root / "way" / "key").read_text() == "the user's own line\n"
+        assert not (root / "way").is_symlink()
+        assert (folder / "home" / "key").read_bytes() == KEPT
+        stored = subprocess.run(
+            ["git", "cat-file", "--batch-all-objects", "--batch"], cwd=root, capture_output=True, check=True
+        ).stdout
+        assert KEPT not in stored
 
 
 def loose(folder: Path, content: bytes) -> Path:
