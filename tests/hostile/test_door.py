@@ -8,10 +8,12 @@ import zlib
 from hashlib import sha1
 from pathlib import Path
 
+import anyio
 import pytest
 from language.opened_here import opened_below
 
 from agents.process.containment import detect_containment
+from agents.process.frozen import living
 from agents.process.sandbox.bubblewrap import PROGRAM
 from agents.process.sandbox.choice import choose_sandbox
 from agents.process.sandbox.policy import SandboxPolicy
@@ -21,7 +23,7 @@ from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.users.backup import take_backup
 from orchestrator.git.users.restoring import restore
-from orchestrator.git.workspace import add_into, put_on, snapshot
+from orchestrator.git.workspace import add_into, ensure_worktree, put_on, snapshot
 from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.quarantine import is_inside, take_over
 from state.errors import GitError
@@ -77,6 +79,31 @@ async def test_git_sees_nothing_of_the_users_beside_the_place_and_the_repository
                     await git(place, "diff", "--no-index", os.devnull, str(path))
             assert "secret" not in str(told.value)
             assert "root:" not in str(told.value)
+
+
+@needs_bwrap
+async def test_a_command_ends_in_its_sandbox_also_if_its_session_ends_meanwhile_and_another_place_is_read():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        with trusting(trusted):
+            other = place.with_name("other")
+            await ensure_worktree(folder / "repository", other, branch="other", commit="main")
+            async with through(door):
+                begun, told = folder / "worktrees", list[str]()
+                waits = f"alias.wait=!echo > {door.quarantine(place)}/begun; sleep 2; echo done"
+
+                async def wait() -> None:
+                    told.append(await git(place, "-c", waits, "wait"))
+
+                async with anyio.create_task_group() as tasks:
+                    with living(place, begun / "1"):
+                        tasks.start_soon(wait)
+                        with anyio.fail_after(20):
+                            while not (door.quarantine(place) / "begun").exists():
+                                await anyio.sleep(0.01)
+                    with living(other, begun / "2"):
+                        await git(other, "status")
+        assert told == ["done"]
 
 
 @needs_bwrap

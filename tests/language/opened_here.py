@@ -13,7 +13,7 @@ _watched: dict[str, set[str]] = {}
 def _heard(event: str, words: tuple[object, ...]) -> None:
     if not _watched or event not in _EVENTS or not isinstance(words[0], (str, bytes, os.PathLike)):
         return
-    path = os.path.abspath(os.fsdecode(words[0]))
+    path = os.path.abspath(os.fsdecode(words[0]))  # noqa: PTH100  no link is followed
     for folder, found in _watched.items():
         if path == folder or path.startswith(f"{folder}/"):
             found.add(path)

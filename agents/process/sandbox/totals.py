@@ -9,16 +9,16 @@ counts as too much. A file that is deleted and still open is missing in the coun
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from anyio import run_process, sleep
+from anyio import sleep
 
 from agents.process.sandbox.bubblewrap import bubblewrapped
 from agents.process.sandbox.looking import asking, looking
 from agents.process.sandbox.plan import SandboxPlan
+from agents.process.to_end import run_to_end
 
 _MB = 1024 * 1024
 _PAUSE_S = 1.0
@@ -78,9 +78,9 @@ async def written_in(plan: SandboxPlan, folders: Sequence[Path], since: float) -
     """
     there = [str(folder) for folder in folders if folder.exists()]
     words = bubblewrapped(asking("written", *there, str(since)), looking(plan, map(Path, there)))
-    done = await run_process(words, check=False, env={}, stderr=subprocess.STDOUT, cwd="/")
+    done = await run_to_end(words, b"", {})
     try:
         written, files = json.loads(done.stdout)
     except ValueError as error:
-        raise OSError(done.stdout.decode(errors="replace").strip()[-_WORDS_KEPT:]) from error
+        raise OSError(done.stderr.decode(errors="replace").strip()[-_WORDS_KEPT:]) from error
     return written, files

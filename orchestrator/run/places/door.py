@@ -30,7 +30,8 @@ from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, reading, writing
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import alternate_folders, without_credentials
-from orchestrator.git.command import run_to_end, words_of
+from agents.process.to_end import run_to_end
+from orchestrator.git.command import words_of
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.run.places.quarantine import take_over
 from state.secrets import without_secrets
@@ -216,7 +217,8 @@ class SandboxDoor:
 
     async def _end_others(self) -> None:
         for place in [one for one in self._servers if not is_living(one)]:
-            await self._end(place)
+            if not self._turns[place].locked():  # else a command still runs there
+                await self._end(place)
 
     async def _end(self, place: Path) -> None:
         server = self._servers.pop(place, None)
