@@ -248,7 +248,7 @@ def conflict() -> Mapping[str, Any]:
     told = dict(of_tests("language.many_tasks").callers_of("eel", "fox"))
     for name, command in (("eel", _LARGE), ("fox", _FULL)):
         work, leaves = scripted.writes("clash.txt", f"{name}\n"), _shell(f"{_HOSTILE}; {command}")
-        tidies = _shell("rm -f huge-*")
+        tidies = _shell("rm -rf huge-* a pipe")
         told[f"worker/{name}/1"] = [work, leaves, scripted.completes(), tidies, *[scripted.completes()] * 4]
     resolved = scripted.signals("conflict_resolved", summary="Both.")
     told["judge/*"] = [scripted.SATISFIED]
