@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ INDEX_NAMES = [
 _OPENS = re.compile(r'\b(?:open|openat|openat2)\((?:(?:AT_FDCWD|\d+)(?:<([^>]*)>)?, )?"((?:[^"\\]|\\.)*)"')
 _MADE = re.compile(r"(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$")
 _CHDIR = re.compile(r'"--chdir", "([^"]*)"')
-_ASKED = re.compile(r'execve\("[^"]*/bwrap".*"from state\.inside import main; main\(\)", "[^"]*", "(\w+)"')
+_ASKED = re.compile(r'execve\("[^"]*/bwrap".*from state\.inside import main; main\(\)", "[^"]*", "(\w+)"')
 _MOST_MS = 50.0
 _SETTINGS = '[worktree]\nsetup = ["touch ready"]\n[sandbox.limits]\ntotal_mb = 100\n'
 _HOSTILE = "mkfifo pipe; mkdir -p a/b && ln -s / a/b/root; touch a/c; chmod 0 a/c"
@@ -274,11 +275,19 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
 
     A child's first lines may stand before the line in which its parent learns of it.
     """
-    calls = [(int(first), rest.lstrip()) for first, _, rest in (line.partition(" ") for line in lines)]
-    parents = {int(made[2] or made[1]): by for by, rest in calls if (made := _MADE.search(rest))}
-    sandboxes, living_in, found = set[int](), dict[int, str](), set[str]()
+    calls = list[tuple[tuple[int, int], str]]()
+    ended, parents = Counter[int](), dict[tuple[int, int], tuple[int, int]]()
+    for line in lines:  # a number is given to another process later
+        first, _, rest = line.partition(" ")
+        process = int(first), ended[int(first)]
+        calls.append((process, rest.lstrip()))
+        if made := _MADE.search(rest):
+            child = int(made[2] or made[1])
+            parents[child, ended[child]] = process
+        ended[process[0]] += calls[-1][1].startswith("+++")
+    sandboxes, living_in, found = set[tuple[int, int]](), dict[tuple[int, int], str](), set[str]()
 
-    def is_inside(process: int) -> bool:
+    def is_inside(process: tuple[int, int]) -> bool:
         while process not in sandboxes:
             if process not in parents:
                 return False
@@ -302,7 +311,9 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
 def _is_the_agents(path: str, place: str) -> bool:
     below = path.removeprefix(place)
     return (
-        below != path and (not below or below.startswith("/")) and not below.startswith(("/.git/", "/.sq/"))
+        below != path
+        and (not below or below.startswith("/"))
+        and not f"{below}/".startswith(("/.git/", "/.sq/"))
     )
 
 
