@@ -1,13 +1,15 @@
 """Measures the door: what git reads of an agent's worktree, and what an agent can make it read.
 
-    python -m benchmarks.door            # all, some two minutes
+    python -m benchmarks.door            # all, some ten minutes
     python -m benchmarks.door --quick    # fewer attempts, and no trace of a whole run
 
 `foreign_objects`: in so many `attempts` a process exchanged a folder for a link to a folder of the user's
 while sq took a snapshot, and a file of that folder became an object (`foreign_objects_outside`: the same with
 git outside the door). `index_names_refused` of `index_names`: names in an index that lead out of the tree.
 `live_reads_outside`: files below an agent's worktree that a process outside a sandbox opened while a session
-worked there, by strace, in a run with Workers, a conflict and a hostile tree (null: strace is missing).
+worked there, by strace, in two runs (null: strace is missing): one with Workers, a conflict, a hostile tree,
+a set-up, a total that is nearly full and more than git reads in time, and one in the checkout of a user with
+uncommitted work. `live_questions`: what was asked of sandboxes instead (`agents.process.sandbox.inside`).
 `door_claim_ms`: by how much longer a snapshot of 2,000 files takes through the door, by medians. The last
 line is JSON.
 """
@@ -67,7 +69,7 @@ INDEX_NAMES = [
 _OPENS = re.compile(r'\b(?:open|openat|openat2)\((?:(?:AT_FDCWD|\d+)(?:<([^>]*)>)?, )?"((?:[^"\\]|\\.)*)"')
 _MADE = re.compile(r"(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$")
 _CHDIR = re.compile(r'"--chdir", "([^"]*)"')
-_ASKED = re.compile(r'execve\("[^"]*/bwrap".*from state\.inside import main; main\(\)", "[^"]*", "(\w+)"')
+_ASKED = re.compile(r'execve\("[^"]*/bwrap".*sandbox\.inside import main; main\(\)", "[^"]*", "(\w+)"')
 _MOST_MS = 50.0
 _SETTINGS = '[worktree]\nsetup = ["touch ready"]\n[sandbox.limits]\ntotal_mb = 100\n'
 _HOSTILE = "mkfifo pipe; mkdir -p a/b && ln -s / a/b/root; touch a/c; chmod 0 a/c"

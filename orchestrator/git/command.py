@@ -18,11 +18,11 @@ from typing import Protocol
 import anyio
 from anyio import to_thread
 
+from agents.process.sandbox.inside import told
 from agents.process.to_end import run_to_end
 from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
-from state.inside import told
 from state.paths import SCRATCH
 from state.secrets import without_secrets
 
@@ -112,7 +112,7 @@ class Door(Protocol):
     async def told(
         self, question: str, place: Path, words: Sequence[str], given: bytes, *, writes: Sequence[Path]
     ) -> bytes:
-        """Return the answer of `state.inside` about a place. `writes` are the folders that it may write.
+        """Return an answer of `agents.process.sandbox.inside` about a place. It may write the folders `writes`.
 
         Raises:
             OSError: it cannot be answered.
@@ -167,7 +167,7 @@ def door_to(folder: Path, arguments: Sequence[str] = ()) -> tuple[Door, Path] | 
 async def told_of(
     folder: Path, question: str, *words: str, given: bytes = b"", writes: Sequence[Path] = ()
 ) -> bytes:
-    """Return the answer of `state.inside` about a folder: in the door's sandbox, if agents write it.
+    """Return an answer of `agents.process.sandbox.inside`, by the door's sandbox if agents write the folder.
 
     `writes` are the folders that are written for it.
 

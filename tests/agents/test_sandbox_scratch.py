@@ -12,11 +12,11 @@ from language.opened_here import opened_below
 
 from agents.process.sandbox.bubblewrap import PROGRAM
 from agents.process.sandbox.choice import Choice, SandboxLevel
+from agents.process.sandbox.inside import written_inside
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.totals import exceeded, written_in
-from state.inside import written_inside
 from state.safe_paths import remove_tree
 from state.settings.records import SandboxLimits
 

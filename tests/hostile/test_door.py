@@ -283,10 +283,14 @@ def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives
         '1 openat(AT_FDCWD</>, "/w/task/live", O_RDONLY) = 3',
         '1 openat(7</w/task/sub>, "deep", O_RDONLY) = 3',
         '1 openat(AT_FDCWD</>, "/w/task2/other", O_RDONLY) = 3',
+        '1 openat(AT_FDCWD</>, "/w/task/.git/index", O_RDONLY) = 3',
+        "5 +++ exited with 0 +++",
+        "1 clone(child_stack=NULL) = 5",
+        '5 openat(AT_FDCWD</>, "/w/task/again", O_RDONLY) = 3',
         "2 +++ exited with 0 +++",
         '1 openat(AT_FDCWD</>, "/w/task/late", O_RDONLY) = 3',
     ]
-    assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep"}
+    assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep", "/w/task/again"}
 
 
 # Where git is started, and why that is not on a worktree in which a session works.

@@ -1,4 +1,4 @@
-"""The sandbox in which sq asks `state.inside` about folders that another process may change meanwhile."""
+"""The sandbox in which sq asks (`inside`) about folders that another process may change meanwhile."""
 
 import os
 import sys
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from agents.process.sandbox.inside import COMMAND, ROOMS, ROOT
 from agents.process.sandbox.needs import Network
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, reading
-from state.inside import COMMAND, ROOM
 
 
 def asking(question: str, *words: str) -> list[str]:
     """Return the command that asks, for a sandbox that shows `interpreter`."""
     program = os.path.realpath(sys.executable)  # without the packages of sq's environment
-    return [program, "-I", "-S", "-c", COMMAND, str(ROOM.parent), question, *words]
+    return [program, "-I", "-S", "-c", COMMAND, str(ROOT), question, *words]
 
 
 def interpreter() -> Iterator[Mount]:
     """Yield the mounts of Python and of the modules that it imports."""
-    return reading([Path(sys.base_prefix), ROOM])
+    return reading([Path(sys.base_prefix), *ROOMS])
 
 
 def looking(plan: SandboxPlan, folders: Iterable[Path]) -> SandboxPlan:

@@ -15,9 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agents.process.sandbox.inside import unframed
 from orchestrator.git.command import git, git_bytes, git_path, told_of
 from state.errors import GitError
-from state.inside import unframed
 from state.safe_paths import read_inside
 
 _ALL_BITS = 0o7777

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.process.sandbox.inside import framed
 from orchestrator.git.command import git_bytes, told_of
 from orchestrator.git.users.backup import (
     Backup,
@@ -22,7 +23,6 @@ from orchestrator.git.users.backup import (
     is_as,
     look_at,
 )
-from state.inside import framed
 
 _HEADER = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")

@@ -2,8 +2,8 @@
 
     python -I -S -c COMMAND ROOT QUESTION WORDS…
 
-`told` answers in the process that asks, where no session lives. The sandbox sees this room and `safe_paths`
-alone, so nothing but Python's own modules is imported.
+`told` answers in the process that asks, where no session lives. The sandbox sees this room and `state` alone,
+so nothing but Python's own modules and `state.safe_paths` is imported.
 """
 
 import json
@@ -18,8 +18,11 @@ from pathlib import Path
 
 from state.safe_paths import files_inside, make_ordinary, parent_inside, read_inside, write_inside
 
-ROOM = Path(__file__).parent
-COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from state.inside import main; main()"
+ROOT = Path(__file__).parents[3]
+ROOMS = (Path(__file__).parent, ROOT / "state")
+COMMAND = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents.process.sandbox.inside import main; main()"
+)
 _LARGEST = 2**30
 _BLOCK = 512  # bytes, of `st_blocks`
 _NOT_THERE = {ENOENT, ENOTDIR, ELOOP}  # also if a part of the way is a link or no folder
