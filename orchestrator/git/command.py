@@ -112,7 +112,7 @@ class Door(Protocol):
     async def told(
         self, question: str, place: Path, words: Sequence[str], given: bytes, *, writes: Sequence[Path]
     ) -> bytes:
-        """Return an answer of `agents.process.sandbox.inside` about a place. It may write the folders `writes`.
+        """Return an answer of `agents.process.sandbox.inside` about a place. It may write `writes`.
 
         Raises:
             OSError: it cannot be answered.

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 
@@ -12,15 +13,19 @@ import anyio
 import pytest
 from language.opened_here import opened_below
 
-from agents.process.containment import detect_containment
+from agents.process.containment import Containment, detect_containment
 from agents.process.frozen import living
-from agents.process.sandbox.bubblewrap import PROGRAM
-from agents.process.sandbox.choice import choose_sandbox
+from agents.process.sandbox.bubblewrap import PROGRAM, bubblewrapped
+from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
+from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
+from agents.process.sandbox.repository import MARKED_INDEX
+from agents.session.sandbox import SandboxWalls
 from benchmarks.door import INDEX_NAMES, KEPT, ground, index_names_refused, opened, opened_outside, races
 from orchestrator.git.command import git, git_bytes, through
 from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import trusting
+from orchestrator.git.trees import files_in
 from orchestrator.git.users.backup import take_backup
 from orchestrator.git.users.restoring import restore
 from orchestrator.git.workspace import add_into, ensure_worktree, put_on, snapshot
@@ -135,6 +140,74 @@ async def test_content_as_the_worktrees_attributes_say_is_read_through_the_door(
                 (place / "elsewhere").rename(place / "way")
                 (place / "way" / ".gitattributes").write_text("key text eol=crlf\n")
                 assert b"\r" in await git_bytes(place, *asked)
+
+
+@needs_bwrap
+async def test_objects_of_another_repository_that_this_one_named_before_are_seen():
+    with ground() as folder:
+        (folder / "repository").rename(folder / "origin")
+        for words in (
+            ("clone", "-q", "--shared", "origin", "repository"),
+            ("-C", "repository", "config", "user.name", "x"),
+            ("-C", "repository", "config", "user.email", "x@localhost"),
+        ):
+            subprocess.run(["git", *words], cwd=folder, check=True)
+        trusted, door, place = await opened(folder)
+        (place / "way" / "key").write_text("other\n")
+        with trusting(trusted):
+            async with through(door):
+                assert "a key of the project" in await git(place, "diff", "HEAD")
+                tree = await snapshot(place)
+        assert await files_in(folder / "repository", tree) == ["way/key"]
+
+
+# What a session writes into its git folder, and what git outside would read there.
+LIES = {
+    "commondir": "echo /tmp/other > $(git rev-parse --git-dir)/commondir",
+    "HEAD": "echo 'ref: refs/heads/other' > $(git rev-parse --git-dir)/HEAD",
+    "alternates": "echo /tmp/other > $(git rev-parse --git-path objects)/info/alternates",
+    "packed refs": "git pack-refs --all; echo '# pack-refs with: peeled' > $(git rev-parse --git-common-dir)/packed-refs",
+    "notes": "git notes add -m lies HEAD; mkdir -p $(git rev-parse --git-common-dir)/refs/notes",
+    "a replaced object": "git replace HEAD $(git hash-object -w --stdin </dev/null)",
+    "a branch": "git update-ref refs/heads/main $(git commit-tree -m lies HEAD^{tree})",
+    "a pointer": "rm -f .git; echo 'gitdir: /tmp/other' > .git",
+    "a setting": "git config core.fsmonitor 'touch /tmp/ran'; git config --worktree core.pager x",
+}
+
+
+@needs_bwrap
+@pytest.mark.parametrize("lie", LIES)
+async def test_nothing_of_a_git_folder_that_a_session_wrote_comes_out(lie: str):
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        before = bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()}
+        policy = replace(
+            door.boundary,
+            choice=Choice(level=SandboxLevel.WHOLE, reason="test", program=shutil.which(PROGRAM) or ""),
+        )
+        needs = Needs(workspace=place, scratch=folder / "scratch", path=os.environ["PATH"])
+        walls = SandboxWalls(
+            boundary=policy,
+            needs=replace(needs, keeps_index=True),
+            cli=Path("/bin/sh"),
+            containment=Containment.SUPERVISOR,
+            drop_env=(),
+        )
+        walls.build()
+        words = bubblewrapped(["/bin/sh", "-c", f"set -x; {LIES[lie]}; :"], policy.plan(needs))
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        walls.settle()
+        after = bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()}
+        after = {name: text for name, text in after.items() if not name.endswith(MARKED_INDEX)}
+        assert after == before
+        subprocess.run(["/bin/sh", "-c", LIES[lie]], cwd=place, capture_output=True, check=False)
+        assert bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()} != before
+
+
+def bytes_below(folder: Path) -> dict[str, bytes]:
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 @needs_bwrap
