@@ -12,8 +12,9 @@ the time of a second worktree's set-up beside the first one's, the larger of uv 
 the same session in `whole` and with `off`, in turn: the time from the start of a session to its first
 request, and the time of one Bash call. `runs_later_rows` are those of the list of files that programs start
 or obey for their name alone, of `runs_later_tools`. Other figures are those of `benchmarks.gateway`,
-`benchmarks.gateway_fuzz`, `benchmarks.secrets` and `benchmarks.credentials`. The last line is JSON. Without
-bubblewrap or socat it says so and fails.
+`benchmarks.gateway_fuzz`, `benchmarks.secrets`, `benchmarks.credentials` and `benchmarks.door`, and the
+`door_exchange_ratio` of `benchmarks.run_overhead`. The last line is JSON. Without bubblewrap or socat it says
+so and fails.
 """
 
 import json
@@ -47,11 +48,20 @@ from state.settings.records import Sandbox
 
 PAIRS = 7
 CHOICES = {SandboxLevel.OFF: Choice(level=SandboxLevel.OFF, reason="for comparison")}
-MOST_SHARE, MOST_RATIO = 0.1, 1.15
+ACTS, SHARE = "outside_acts", "second_set_up_share"  # properties of tests
+MOST_SHARE = 0.1
+MOST = {"first_request_ratio": 1.15, "door_exchange_ratio": 1.05}
+LEAST = {
+    ACTS: 60,
+    "gateway_fuzz": 10_000,
+    "runs_later_rows": 120,
+    "runs_later_tools": 25,
+    "attempts": 200,
+    "index_names": 30,
+}
 CALLS = 10  # of the Bash tool in each session
 KEY = "test_key.py::test_in_whole_the_key_is_nowhere_and_the_token_opens_its_own_caller_only"
 BESIDE = "test_hosts.py::test_no_act_from_a_sandbox_reaches_anything_beside_reading"
-ACTS, SHARE = "outside_acts", "second_set_up_share"  # properties of tests
 BULK = ("uv", "npm")  # whose shares are measured
 WRONG = {  # what a failed test of acts says, the first that it says
     "hangs": "it hangs|TimeoutExpired|Timeout ",
@@ -180,15 +190,17 @@ def main() -> None:
     reached = figures["hostile_held"] == figures["hostile_rows"] and figures["honest_dependency_added"]
     reached = reached and not (figures["key_hits"] or figures["hosts_reached_beside_the_list"])
     figures |= runs_later_figures()
-    goals = {ACTS: 60, "gateway_fuzz": 10_000, "runs_later_rows": 120, "runs_later_tools": 25}
-    for module in ("gateway", "secrets", "gateway_fuzz", "credentials"):
+    for module in ("gateway", "secrets", "gateway_fuzz", "credentials", "door"):
         found, well = figures_of(module)
         figures |= found
         reached = reached and well
-    reached = reached and all(figures[name] >= least for name, least in goals.items())
+    overhead, _ = figures_of("run_overhead")  # its other goals are not those of the boundary
+    figures["door_exchange_ratio"] = overhead["door_exchange_ratio"]
+    reached = reached and all(figures[name] >= least for name, least in LEAST.items())
+    reached = reached and all(figures[name] <= most for name, most in MOST.items())
     reached = reached and not any(figures[name] for name in WRONG) and (figures[SHARE] or 1) <= MOST_SHARE
     print(json.dumps(figures))
-    if not reached or figures["first_request_ratio"] > MOST_RATIO:
+    if not reached:
         sys.exit(1)
 
 

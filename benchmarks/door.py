@@ -1,13 +1,15 @@
 """Measures the door: what git reads of an agent's worktree, and what an agent can make it read.
 
-    python -m benchmarks.door            # all, some two minutes
+    python -m benchmarks.door            # all, some ten minutes
     python -m benchmarks.door --quick    # fewer attempts, and no trace of a whole run
 
 `foreign_objects`: in so many `attempts` a process exchanged a folder for a link to a folder of the user's
 while sq took a snapshot, and a file of that folder became an object (`foreign_objects_outside`: the same with
 git outside the door). `index_names_refused` of `index_names`: names in an index that lead out of the tree.
 `live_reads_outside`: files below an agent's worktree that a process outside a sandbox opened while a session
-worked there, by strace, in a run with Workers, a conflict and a hostile tree (null: strace is missing).
+worked there, by strace, in two runs (null: strace is missing): one with Workers, a conflict, a hostile tree,
+a set-up, a total that is nearly full and more than git reads in time, and one in the checkout of a user with
+uncommitted work. `live_questions`: what was asked of sandboxes instead (`agents.process.sandbox.inside`).
 `door_claim_ms`: by how much longer a snapshot of 2,000 files takes through the door, by medians. The last
 line is JSON.
 """
@@ -22,8 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +69,12 @@ INDEX_NAMES = [
 _OPENS = re.compile(r'\b(?:open|openat|openat2)\((?:(?:AT_FDCWD|\d+)(?:<([^>]*)>)?, )?"((?:[^"\\]|\\.)*)"')
 _MADE = re.compile(r"(?:clone3?|v?fork)\b.*= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$")
 _CHDIR = re.compile(r'"--chdir", "([^"]*)"')
+_ASKED = re.compile(r'execve\("[^"]*/bwrap".*sandbox\.inside import main; main\(\)", "[^"]*", "(\w+)"')
 _MOST_MS = 50.0
+_SETTINGS = '[worktree]\nsetup = ["touch ready"]\n[sandbox.limits]\ntotal_mb = 100\n'
+_HOSTILE = "mkfifo pipe; mkdir -p a/b && ln -s / a/b/root; touch a/c; chmod 0 a/c"
+_FULL = "head -c 85M /dev/urandom > full; sync; sleep 4; rm full"
+_LARGE = "for n in 1 2 3 4 5 6 7 8; do truncate -s 20G huge-$n; done"  # more than is read in two minutes
 
 
 @contextmanager
@@ -186,53 +195,81 @@ async def claim_ms(files: int, times: int, *, with_door: bool) -> float:
     return statistics.median(took)
 
 
-def reads_outside() -> list[str] | None:
-    """Return the files below agents' worktrees that were opened outside a sandbox while a session lived."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What traced runs did: `outside`, the paths that were opened there, and the questions asked `inside`."""
+
+    outside: set[str] = field(default_factory=set)
+    inside: set[str] = field(default_factory=set)
+
+
+def reads_outside() -> Looked | None:
+    """Return what was read of agents' folders while a session lived, and where."""
     if not shutil.which("strace"):
         return None
-    with ground() as folder:
-        (folder / "spec.md").write_text("# Words\n\nWrite clash.txt.\n")
-        (folder / "scenario.yaml").write_text(yaml.safe_dump({"scenario": 1, "callers": conflict()}))
-        words = [
-            "run",
-            "--spec",
-            "../spec.md",
-            "--rehearse",
-            "../scenario.yaml",
-            "--verify",
-            "true",
-            "--plain",
-        ]
-        done = subprocess.run(
-            [
-                *("strace", "-f", "-y", "-s", "400", "--pidns-translation", "-o", str(folder / "trace")),
-                *("-e", "trace=open,openat,openat2,execve,clone,clone3,fork,vfork", "-v"),
-                *(sys.executable, "-I", "-m", "orchestrator.cli", *words),
-            ],
-            cwd=folder / "repository",
-            env={**os.environ, "HOME": str(folder / "home"), "CLAUDE_CONFIG_DIR": str(folder / "claude")},
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        if "exit code 0" not in done.stdout:
-            sys.exit(f"the traced run did not end complete:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
-        return sorted(opened_outside((folder / "trace").read_text(errors="replace").splitlines()))
+    found = Looked()
+    for callers, words in ((conflict(), []), (in_the_checkout(), ["--no-worktrees", "--allow-dirty"])):
+        with ground() as folder:
+            lines = traced(folder, callers, words)
+        found.outside.update(opened_outside(lines))
+        found.inside.update(one[1] for line in lines if (one := _ASKED.search(line)))
+    return found
+
+
+def traced(folder: Path, callers: Mapping[str, Any], more: Sequence[str]) -> list[str]:
+    """Return the trace of a run in a ground."""
+    (folder / "spec.md").write_text("# Words\n\nWrite clash.txt.\n")
+    (folder / "scenario.yaml").write_text(yaml.safe_dump({"scenario": 1, "callers": callers}))
+    (folder / "repository" / "sq.toml").write_text(_SETTINGS)
+    (folder / "repository" / ".gitignore").write_text("ready\nsq.toml\n.gitignore\n")
+    (folder / "repository" / "way" / "key").write_text("a line of the user's\n")
+    words = ["run", "--spec", "../spec.md", "--rehearse", "../scenario.yaml", "--verify", "true", "--plain"]
+    done = subprocess.run(
+        [
+            *("strace", "-f", "-y", "-s", "4000", "--pidns-translation", "-o", str(folder / "trace")),
+            *("-e", "trace=open,openat,openat2,execve,clone,clone3,fork,vfork", "-v"),
+            *(sys.executable, "-I", "-m", "orchestrator.cli", *words, *more),
+        ],
+        cwd=folder / "repository",
+        env={**os.environ, "HOME": str(folder / "home"), "CLAUDE_CONFIG_DIR": str(folder / "claude")},
+        capture_output=True,
+        text=True,
+        timeout=1_800,
+        check=False,
+    )
+    if "exit code 0" not in done.stdout:
+        sys.exit(f"the traced run did not end complete:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
+    return (folder / "trace").read_text(errors="replace").splitlines()
 
 
 def conflict() -> Mapping[str, Any]:
-    """Return the callers of two tasks that write one file, and leave what git cannot take in."""
+    """Return the callers of two tasks that write one file, and leave what git cannot take in.
+
+    One nearly fills its total, and leaves more than git reads in time. A review sends it back.
+    """
     scripted = of_tests("language.scripted")
     told = dict(of_tests("language.many_tasks").callers_of("eel", "fox"))
-    hostile = "mkfifo pipe; mkdir -p a/b && ln -s / a/b/root; chmod 0 a/b"
-    leaves = scripted.says(scripted.call("Bash", command=hostile))
-    for name in ("eel", "fox"):
-        work = scripted.writes("clash.txt", f"{name}\n")
-        told[f"worker/{name}/1"] = [work, leaves, *[scripted.completes()] * 3]
+    for name, command in (("eel", _LARGE), ("fox", _FULL)):
+        work, leaves = scripted.writes("clash.txt", f"{name}\n"), _shell(f"{_HOSTILE}; {command}")
+        tidies = _shell("rm -rf huge-* a pipe")
+        told[f"worker/{name}/1"] = [work, leaves, scripted.completes(), tidies, *[scripted.completes()] * 4]
     resolved = scripted.signals("conflict_resolved", summary="Both.")
+    told["judge/*"] = [scripted.SATISFIED]
     told["resolver/*"] = [scripted.writes("clash.txt", "both\n"), resolved]
     return told
+
+
+def in_the_checkout() -> Mapping[str, Any]:
+    """Return the callers of a task that is built beside the user's work, and changes that once."""
+    scripted = of_tests("language.scripted")
+    changes = _shell("rm way/key && rmdir way && ln -s ../home way")
+    replies = [changes, scripted.writes("notes.txt", "A line.\n"), *[scripted.completes()] * 3]
+    return dict(scripted.whole_run(worker=replies))
+
+
+def _shell(command: str) -> Any:  # noqa: ANN401  of the tests
+    scripted = of_tests("language.scripted")
+    return scripted.says(scripted.call("Bash", command=command, timeout=60_000))
 
 
 def opened_outside(lines: Sequence[str]) -> set[str]:
@@ -240,11 +277,19 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
 
     A child's first lines may stand before the line in which its parent learns of it.
     """
-    calls = [(int(first), rest.lstrip()) for first, _, rest in (line.partition(" ") for line in lines)]
-    parents = {int(made[2] or made[1]): by for by, rest in calls if (made := _MADE.search(rest))}
-    sandboxes, living_in, found = set[int](), dict[int, str](), set[str]()
+    calls = list[tuple[tuple[int, int], str]]()
+    ended, parents = Counter[int](), dict[tuple[int, int], tuple[int, int]]()
+    for line in lines:  # a number is given to another process later
+        first, _, rest = line.partition(" ")
+        process = int(first), ended[int(first)]
+        calls.append((process, rest.lstrip()))
+        if made := _MADE.search(rest):
+            child = int(made[2] or made[1])
+            parents[child, ended[child]] = process
+        ended[process[0]] += calls[-1][1].startswith("+++")
+    sandboxes, living_in, found = set[tuple[int, int]](), dict[tuple[int, int], str](), set[str]()
 
-    def is_inside(process: int) -> bool:
+    def is_inside(process: tuple[int, int]) -> bool:
         while process not in sandboxes:
             if process not in parents:
                 return False
@@ -261,8 +306,17 @@ def opened_outside(lines: Sequence[str]) -> set[str]:
             living_in.pop(process, None)
         asked = _OPENS.search(rest) if living_in and not is_inside(process) else None
         path = str(Path(asked[1] or "/", asked[2])) if asked else ""
-        found |= {path for place in living_in.values() if path == place or path.startswith(f"{place}/")}
+        found |= {path for place in living_in.values() if _is_the_agents(path, place)}
     return found
+
+
+def _is_the_agents(path: str, place: str) -> bool:
+    below = path.removeprefix(place)
+    return (
+        below != path
+        and (not below or below.startswith("/"))
+        and not f"{below}/".startswith(("/.git/", "/.sq/"))
+    )
 
 
 @click.command()
@@ -284,14 +338,15 @@ def main(*, quick: bool) -> None:
     figures |= {"claim_ms": round(inside, 1), "claim_outside_ms": round(outside, 1)}
     figures["door_claim_ms"] = round(inside - outside, 1)
     reads = None if quick else reads_outside()
-    figures["live_reads_outside"] = None if reads is None else len(reads)
+    figures["live_reads_outside"] = None if reads is None else len(reads.outside)
+    figures["live_questions"] = None if reads is None else sorted(reads.inside)
     for name, value in figures.items():
         print(f"{name:<28} {value}")
-    for path in reads or ():
+    for path in sorted(reads.outside) if reads else ():
         print(f"  opened outside: {path}")
     print(json.dumps(figures))
     held = not figures["foreign_objects"] and figures["index_names_refused"] == len(INDEX_NAMES)
-    if not held or figures["door_claim_ms"] > _MOST_MS or reads:
+    if not held or figures["door_claim_ms"] > _MOST_MS or (reads and reads.outside):
         sys.exit(1)
 
 

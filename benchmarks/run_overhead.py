@@ -41,6 +41,7 @@ from agents.gateway.server import Gateway
 from agents.process.containment import detect_containment
 from agents.process.sandbox.choice import choose_sandbox
 from agents.process.sandbox.policy import SandboxPolicy
+from agents.process.to_end import run_to_end
 from agents.roles.worker import system_prompt
 from agents.session.claude_code import find_cli
 from agents.session.permissions import SIGNAL_PREFIX
@@ -57,7 +58,7 @@ from benchmarks.rehearsed import (
     scenario_of,
     working,
 )
-from orchestrator.git.command import run_to_end, through
+from orchestrator.git.command import through
 from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.workspace import ensure_worktree

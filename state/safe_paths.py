@@ -8,7 +8,6 @@ a pipe or a hole, is an `OSError` at once, and goes with its folder.
 
 import os
 import stat
-import sys
 import time
 from collections import deque
 from collections.abc import Collection, Iterator
@@ -314,7 +313,3 @@ def _emptied(folder: int, top: int, until: float) -> list[str] | None:
             with _entered(folder, name):  # a closed folder cannot be moved
                 os.rename(name, f".{os.urandom(8).hex()}", src_dir_fd=folder, dst_dir_fd=top)
     return folders if entries else None
-
-
-if __name__ == "__main__":  # in a sandbox, where a process of the folder's session may still run
-    sys.stdout.buffer.write(b"\0".join(map(os.fsencode, make_ordinary(Path(sys.argv[1])))))

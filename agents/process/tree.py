@@ -204,7 +204,7 @@ async def _held_to(
     async with anyio.create_task_group() as group:
         group.start_soon(look)
         if sandbox:
-            group.start_soon(watch, partial(exceeded, sandbox.written, sandbox.ceilings, sandbox.warn))
+            group.start_soon(watch, partial(exceeded, sandbox))
             group.start_soon(watch, partial(printed, sandbox))
         yield
         group.cancel_scope.cancel()

@@ -1,7 +1,7 @@
 """The sandbox of one session: made when its process starts, removed when the process has ended."""
 
 from collections.abc import Collection, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -9,6 +9,7 @@ import structlog
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.plan import SandboxPlan
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import INDEX, MARKED_INDEX, git_folders, private_git
 from agents.process.sandbox.totals import exceeded
@@ -18,7 +19,7 @@ _OWN = "own-git-folder"  # in the scratch folder: its path
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SandboxWalls:
     """What the sandbox of a session is made from. `drop_env` are variables that the process does not get."""
 
@@ -27,6 +28,7 @@ class SandboxWalls:
     cli: Path
     containment: Containment
     drop_env: Collection[str]
+    _plan: SandboxPlan | None = field(default=None, init=False)
 
     def build(self) -> Path:
         """Make the sandbox's own folders, and return the launcher of Claude Code inside it. Blocks.
@@ -34,7 +36,7 @@ class SandboxWalls:
         Raises:
             OSError: the folders cannot be made, or a path that the session needs is gone.
         """
-        plan = self.boundary.plan(self.needs)
+        plan = self._plan = self.boundary.plan(self.needs)
         found = git_folders(self.needs.workspace)
         if self.needs.keeps_index and found and found.own != found.common:
             (self.needs.scratch / _OWN).write_text(str(found.own), "utf-8")
@@ -70,7 +72,8 @@ class SandboxWalls:
         """Return what waits until the session exceeds a total of its sandbox, and then says which."""
         needs = self.needs
         folders = [*([needs.workspace] if needs.writes else []), needs.scratch, *needs.writable]
-        return exceeded(folders, self.boundary.ceilings, self.boundary.warn)
+        assert self._plan  # noqa: S101  it is built
+        return exceeded(self._plan, folders)
 
     def remove(self) -> None:
         """Remove the sandbox's own folders. Blocks."""

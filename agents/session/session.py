@@ -157,7 +157,7 @@ class _Actor:
             with anyio.CancelScope(shield=True):
                 async with task_group() as tasks:
                     tasks.start_soon(self._read, client)
-                    if walls := self.spec.start.walls:
+                    if (walls := self.spec.start.walls) and not self.spec.start.transport:
                         tasks.start_soon(self._hold_to_totals, walls)
                     task_status.started()
                     with self.scope:

@@ -103,7 +103,7 @@ class UsersWork:
 
     async def _stands_there(self, path: str, blob: str) -> bool:
         """Whether a file holds these bytes, which git would commit with other line ends."""
-        content = look_at(self.repository / path)[2]
+        content = (await look_at(self.repository, [path]))[path].content
         return content is not None and await blob_of(self.repository, content) == blob
 
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 import anyio
+from anyio import to_thread
 
+from agents.process.sandbox.inside import told
+from agents.process.to_end import run_to_end
 from orchestrator.git.held import held_now
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
@@ -26,7 +29,7 @@ from state.secrets import without_secrets
 NAME, EMAIL = "sq", "sq@localhost"
 IGNORES = "sq-ignores"  # in sq's common folder of a run
 DEADLINE_S = 120.0
-_TIDY_S = 3.0
+_ASKING_S = 3.0  # where the user keeps what to ignore
 _LARGEST_IGNORES = 1_000_000  # bytes
 # Hooks are the user's, for the user's commits. Signing would ask for a passphrase and wait. Submodules have
 # settings of their own, by which programs could be run.
@@ -106,11 +109,13 @@ class Door(Protocol):
         """
         ...
 
-    async def made_ordinary(self, place: Path) -> list[str]:
-        """Make a place one that git can read and clean, and return the paths that were removed.
+    async def told(
+        self, question: str, place: Path, words: Sequence[str], given: bytes, *, writes: Sequence[Path]
+    ) -> bytes:
+        """Return an answer of `agents.process.sandbox.inside` about a place. It may write `writes`.
 
         Raises:
-            OSError: something cannot be removed.
+            OSError: it cannot be answered.
         """
         ...
 
@@ -157,6 +162,23 @@ def door_to(folder: Path, arguments: Sequence[str] = ()) -> tuple[Door, Path] | 
     if next(words_of(arguments), "") in _BY_NAME and _BY_ATTRIBUTES not in arguments:
         return None
     return door, place
+
+
+async def told_of(
+    folder: Path, question: str, *words: str, given: bytes = b"", writes: Sequence[Path] = ()
+) -> bytes:
+    """Return an answer of `agents.process.sandbox.inside`, by the door's sandbox if agents write the folder.
+
+    `writes` are the folders that are written for it.
+
+    Raises:
+        OSError: it cannot be answered.
+    """
+    if touched := door_to(folder):
+        door, place = touched
+        if place == folder:
+            return await door.told(question, place, words, given, writes=writes)
+    return await to_thread.run_sync(told, question, [str(folder), *words], given)
 
 
 def words_of(arguments: Sequence[str]) -> Iterator[str]:
@@ -275,42 +297,6 @@ async def _once(question: tuple[str, ...], ask: Callable[[], Awaitable[bytes]]) 
     return answer
 
 
-async def run_to_end(
-    command: Sequence[str], stdin: bytes, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[bytes]:
-    """Run to the end. On cancellation git gets SIGTERM and removes its locks, which SIGKILL would leave.
-
-    It runs in a session of its own: Ctrl-C in the terminal is for sq, and not an error of this command.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _given(stdin) as given:
-        process = await anyio.open_process(
-            command, stdin=given, stdout=out, stderr=err, env=environment, start_new_session=True
-        )
-        try:
-            await process.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
-                if process.returncode is None:
-                    process.terminate()
-                    with anyio.move_on_after(_TIDY_S):
-                        await process.wait()
-                await process.aclose()
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(command, process.returncode or 0, out.read(), err.read())
-
-
-@contextmanager
-def _given(stdin: bytes) -> Iterator[IO[bytes] | int]:
-    if not stdin:
-        yield subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as file:
-        file.write(stdin)
-        file.seek(0)
-        yield file
-
-
 async def compared(
     folder: Path, *command: str, of: Sequence[str], paths: Sequence[str] = (), settings: Sequence[str] = ()
 ) -> bytes:
@@ -409,7 +395,7 @@ def _users_ignores(_home: str | None, config: str | None) -> bytes:
     asked = ["git", "config", "--global", "--path", "--get", "core.excludesFile"]
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
-            asked, env=git_environment(), capture_output=True, text=True, timeout=_TIDY_S, check=False
+            asked, env=git_environment(), capture_output=True, text=True, timeout=_ASKING_S, check=False
         )
         usual = Path(config or Path("~/.config").expanduser()) / "git" / "ignore"
         with Path(done.stdout.rstrip("\n") or usual).open("rb") as users:

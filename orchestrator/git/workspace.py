@@ -5,6 +5,7 @@ of another tree for a while: neither HEAD nor its own index moves.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -26,11 +27,12 @@ from orchestrator.git.command import (
     git_succeeds,
     ignoring_junk,
     told_by_objects,
+    told_of,
 )
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError
-from state.safe_paths import Oddities, files_inside, make_ordinary, parent_inside, remove_tree
+from state.safe_paths import Oddities, remove_tree
 
 log = structlog.get_logger(__name__)
 _NAMED, _SHOWN = 10, 200  # paths in a line of the log, and characters of one
@@ -292,18 +294,18 @@ async def add_into(
                 odd.removed += removed
                 if isinstance(error.__cause__, TimeoutError):
                     Path(f"{environment['GIT_INDEX_FILE']}.lock").unlink(missing_ok=True)
-                    odd.left_out |= await to_thread.run_sync(_large, folder, deadline_s)
+                    odd.left_out |= await _large(folder, deadline_s)
                 await _add_fit(folder, environment, ignoring, odd)
 
 
-def _large(folder: Path, deadline_s: float) -> dict[str, str]:
-    """Return the large files of a worktree, each with why it is left out. Blocks."""
-    found: dict[str, str] = {}
-    for name in files_inside(folder):
-        with suppress(OSError), parent_inside(folder, name) as (parent, last):
-            if (size := os.lstat(last, dir_fd=parent).st_size) >= _LARGE:
-                found[name] = f"it has {size:,} bytes, and git did not read the work within {deadline_s:g} s"
-    return found
+async def _large(folder: Path, deadline_s: float) -> dict[str, str]:
+    """Return the large files of a worktree, each with why it is left out."""
+    try:
+        sizes = json.loads(await told_of(folder, "large", str(_LARGE)))
+    except OSError as error:
+        raise GitError(f"the files of {folder} cannot be listed: {error}") from error
+    why = f"git did not read the work within {deadline_s:g} s"
+    return {name: f"it has {size:,} bytes, and {why}" for name, size in sizes.items()}
 
 
 async def _add_fit(
@@ -360,14 +362,11 @@ async def _made_ordinary(folder: Path) -> list[str]:
 
     Returns the paths that were removed.
     """
-    touched = door_to(folder)
     try:
-        if touched and touched[1] == folder:
-            removed = await touched[0].made_ordinary(folder)
-        else:
-            removed = await to_thread.run_sync(make_ordinary, folder)
+        answer = await told_of(folder, "ordinary", writes=[folder])
     except OSError as error:
         raise GitError(f"{folder} holds what git cannot read and sq cannot remove: {error}") from error
+    removed = [os.fsdecode(one) for one in answer.split(b"\0") if one]
     if removed:
         log.warning(
             "worktree.odd.removed", folder=str(folder), paths=[one[:_SHOWN] for one in removed[:_NAMED]]

@@ -5,18 +5,35 @@ import re
 import shutil
 import subprocess
 import zlib
+from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path
 
+import anyio
 import pytest
+from language.opened_here import opened_below
 
-from agents.process.sandbox.bubblewrap import PROGRAM
-from benchmarks.door import INDEX_NAMES, ground, index_names_refused, opened, opened_outside, races
+from agents.process.containment import Containment, detect_containment
+from agents.process.frozen import living
+from agents.process.sandbox.bubblewrap import PROGRAM, bubblewrapped
+from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
+from agents.process.sandbox.needs import Needs
+from agents.process.sandbox.policy import SandboxPolicy
+from agents.process.sandbox.repository import MARKED_INDEX
+from agents.session.sandbox import SandboxWalls
+from benchmarks.door import INDEX_NAMES, KEPT, ground, index_names_refused, opened, opened_outside, races
 from orchestrator.git.command import git, git_bytes, through
+from orchestrator.git.pinned import record_git
 from orchestrator.git.pinned_config import trusting
-from orchestrator.git.workspace import put_on, snapshot
+from orchestrator.git.trees import files_in
+from orchestrator.git.users.backup import take_backup
+from orchestrator.git.users.restoring import restore
+from orchestrator.git.workspace import add_into, ensure_worktree, put_on, snapshot
+from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.quarantine import is_inside, take_over
 from state.errors import GitError
+from state.safe_paths import Oddities
+from state.settings.records import Sandbox
 
 needs_bwrap = pytest.mark.skipif(not shutil.which(PROGRAM), reason="bubblewrap is not installed")
 
@@ -70,6 +87,31 @@ async def test_git_sees_nothing_of_the_users_beside_the_place_and_the_repository
 
 
 @needs_bwrap
+async def test_a_command_ends_in_its_sandbox_also_if_its_session_ends_meanwhile_and_another_place_is_read():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        with trusting(trusted):
+            other = place.with_name("other")
+            await ensure_worktree(folder / "repository", other, branch="other", commit="main")
+            async with through(door):
+                begun, told = folder / "worktrees", list[str]()
+                waits = f"alias.wait=!echo > {door.quarantine(place)}/begun; sleep 2; echo done"
+
+                async def wait() -> None:
+                    told.append(await git(place, "-c", waits, "wait"))
+
+                async with anyio.create_task_group() as tasks:
+                    with living(place, begun / "1"):
+                        tasks.start_soon(wait)
+                        with anyio.fail_after(20):
+                            while not (door.quarantine(place) / "begun").exists():
+                                await anyio.sleep(0.01)
+                    with living(other, begun / "2"):
+                        await git(other, "status")
+        assert told == ["done"]
+
+
+@needs_bwrap
 async def test_a_reset_writes_through_no_link_of_the_tree():
     with ground() as folder:
         trusted, door, place = await opened(folder)
@@ -98,6 +140,128 @@ async def test_content_as_the_worktrees_attributes_say_is_read_through_the_door(
                 (place / "elsewhere").rename(place / "way")
                 (place / "way" / ".gitattributes").write_text("key text eol=crlf\n")
                 assert b"\r" in await git_bytes(place, *asked)
+
+
+@needs_bwrap
+async def test_objects_of_another_repository_that_this_one_named_before_are_seen():
+    with ground() as folder:
+        (folder / "repository").rename(folder / "origin")
+        for words in (
+            ("clone", "-q", "--shared", "origin", "repository"),
+            ("-C", "repository", "config", "user.name", "x"),
+            ("-C", "repository", "config", "user.email", "x@localhost"),
+        ):
+            subprocess.run(["git", *words], cwd=folder, check=True)
+        trusted, door, place = await opened(folder)
+        (place / "way" / "key").write_text("other\n")
+        with trusting(trusted):
+            async with through(door):
+                assert "a key of the project" in await git(place, "diff", "HEAD")
+                tree = await snapshot(place)
+        assert await files_in(folder / "repository", tree) == ["way/key"]
+
+
+# What a session writes into its git folder, and what git outside would read there.
+LIES = {
+    "commondir": "echo /tmp/other > $(git rev-parse --git-dir)/commondir",
+    "HEAD": "echo 'ref: refs/heads/other' > $(git rev-parse --git-dir)/HEAD",
+    "alternates": "echo /tmp/other > $(git rev-parse --git-path objects)/info/alternates",
+    "packed refs": "git pack-refs --all; echo '# pack-refs with: peeled' > $(git rev-parse --git-common-dir)/packed-refs",
+    "notes": "git notes add -m lies HEAD; mkdir -p $(git rev-parse --git-common-dir)/refs/notes",
+    "a replaced object": "git replace HEAD $(git hash-object -w --stdin </dev/null)",
+    "a branch": "git update-ref refs/heads/main $(git commit-tree -m lies HEAD^{tree})",
+    "a pointer": "rm -f .git; echo 'gitdir: /tmp/other' > .git",
+    "a setting": "git config core.fsmonitor 'touch /tmp/ran'; git config --worktree core.pager x",
+}
+
+
+@needs_bwrap
+@pytest.mark.parametrize("lie", LIES)
+async def test_nothing_of_a_git_folder_that_a_session_wrote_comes_out(lie: str):
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        before = bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()}
+        policy = replace(
+            door.boundary,
+            choice=Choice(level=SandboxLevel.WHOLE, reason="test", program=shutil.which(PROGRAM) or ""),
+        )
+        needs = Needs(workspace=place, scratch=folder / "scratch", path=os.environ["PATH"])
+        walls = SandboxWalls(
+            boundary=policy,
+            needs=replace(needs, keeps_index=True),
+            cli=Path("/bin/sh"),
+            containment=Containment.SUPERVISOR,
+            drop_env=(),
+        )
+        walls.build()
+        words = bubblewrapped(["/bin/sh", "-c", f"set -x; {LIES[lie]}; :"], policy.plan(needs))
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        walls.settle()
+        after = bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()}
+        after = {name: text for name, text in after.items() if not name.endswith(MARKED_INDEX)}
+        assert after == before
+        subprocess.run(["/bin/sh", "-c", LIES[lie]], cwd=place, capture_output=True, check=False)
+        assert bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()} != before
+
+
+def bytes_below(folder: Path) -> dict[str, bytes]:
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+@needs_bwrap
+async def test_large_files_are_looked_for_inside():
+    with ground() as folder:
+        trusted, door, place = await opened(folder)
+        (place / "home").symlink_to(folder / "home")
+        with (place / "big").open("wb") as file:
+            file.truncate(20_000_000_000)
+        odd, index = Oddities(), door.index_folder(place) / "index"
+        with trusting(trusted), opened_below(place) as here:
+            async with through(door):
+                environment = {"GIT_INDEX_FILE": str(index)}
+                await add_into(place, environment, lenient=False, odd=odd, deadline_s=2)
+        assert {*odd.left_out} == {"big"}
+        assert not here
+
+
+@needs_bwrap
+@pytest.mark.parametrize("change", ["a link above it", "a link", "lines"])
+async def test_the_users_work_is_looked_at_and_put_back_inside(change: str):
+    with ground() as folder:
+        root, run_folder = folder / "repository", folder / "run"
+        run_folder.mkdir()
+        (root / "way" / "key").write_text("the user's own line\n")
+        trusted = await record_git(root, run_folder, None)
+        choice = choose_sandbox(
+            Sandbox.OFF, containment=detect_containment(), login=False, environ=os.environ
+        )
+        policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=folder / "home")
+        door = SandboxDoor(trusted=trusted, boundary=policy, scratch=folder / "door")
+        with trusting(trusted):
+            async with through(door):
+                kept = await take_backup(root, ref="refs/sq/kept", parent="HEAD", leave_out=[])
+                if change == "a link above it":
+                    (root / "way" / "key").unlink()
+                    (root / "way").rmdir()
+                    (root / "way").symlink_to(folder / "home")
+                elif change == "a link":
+                    (root / "way" / "key").unlink()
+                    (root / "way" / "key").symlink_to(folder / "home" / "key")
+                else:
+                    (root / "way" / "key").write_text("another line\n")
+                with opened_below(root / "way") as here:
+                    done = await restore(root, kept, ref="refs/sq/beside", aside=run_folder / "aside")
+        assert not here
+        assert [one.kept.path for one in done.changes] == ["way/key"]
+        assert (root / "way" / "key").read_text() == "the user's own line\n"
+        assert not (root / "way").is_symlink()
+        assert (folder / "home" / "key").read_bytes() == KEPT
+        stored = subprocess.run(
+            ["git", "cat-file", "--batch-all-objects", "--batch"], cwd=root, capture_output=True, check=True
+        ).stdout
+        assert KEPT not in stored
 
 
 def loose(folder: Path, content: bytes) -> Path:
@@ -192,10 +356,14 @@ def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives
         '1 openat(AT_FDCWD</>, "/w/task/live", O_RDONLY) = 3',
         '1 openat(7</w/task/sub>, "deep", O_RDONLY) = 3',
         '1 openat(AT_FDCWD</>, "/w/task2/other", O_RDONLY) = 3',
+        '1 openat(AT_FDCWD</>, "/w/task/.git/index", O_RDONLY) = 3',
+        "5 +++ exited with 0 +++",
+        "1 clone(child_stack=NULL) = 5",
+        '5 openat(AT_FDCWD</>, "/w/task/again", O_RDONLY) = 3',
         "2 +++ exited with 0 +++",
         '1 openat(AT_FDCWD</>, "/w/task/late", O_RDONLY) = 3',
     ]
-    assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep"}
+    assert opened_outside(lines) == {"/w/task/live", "/w/task/sub/deep", "/w/task/again"}
 
 
 # Where git is started, and why that is not on a worktree in which a session works.

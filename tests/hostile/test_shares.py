@@ -100,6 +100,16 @@ def test_honest_work_locks_shares_memory_and_watches(policy: SandboxPolicy, repo
     assert taken(argv_of(policy, repository, HONEST)) == 1
 
 
+@pytest.mark.parametrize("folder", ["/dev/shm", "/dev"])
+def test_what_lies_in_memory_is_bounded(policy: SandboxPolicy, repository: Path, folder: str) -> None:
+    most = 512 if folder == "/dev/shm" else 0
+    program = (
+        "import os, sys; of = os.statvfs(sys.argv[1]); "
+        "print('taken', of.f_blocks * of.f_frsize >> 20 if os.access(sys.argv[1], os.W_OK) else 0)"
+    )
+    assert taken(argv_of(policy, repository, program, Path(folder))) <= most
+
+
 def test_each_sandbox_has_control_groups_of_its_own_that_go_with_it(
     policy: SandboxPolicy, repository: Path
 ) -> None:

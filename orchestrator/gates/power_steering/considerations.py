@@ -121,6 +121,12 @@ def load_considerations(project: Path | None) -> LoadedConsiderations:
     )
 
 
+@cache
+def considerations_of_run(project: Path) -> LoadedConsiderations:
+    """As `load_considerations`, once: in the checkout a Worker may write the files meanwhile."""
+    return load_considerations(project)
+
+
 def consideration_of(item: Mapping[str, Any]) -> Consideration:
     """Convert one item of a file.
 

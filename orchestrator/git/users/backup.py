@@ -8,16 +8,17 @@ files. The checkout itself is only read, without following links or using git's 
 import hashlib
 import json
 import os
-import shutil
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from orchestrator.git.command import git, git_bytes, git_path
+from agents.process.sandbox.inside import unframed
+from orchestrator.git.command import git, git_bytes, git_path, told_of
 from state.errors import GitError
+from state.safe_paths import read_inside
 
 _ALL_BITS = 0o7777
 _SHA1_DIGITS = 40
@@ -41,15 +42,24 @@ class PathContent:
     blob: str = ""
 
 
-async def held_at(root: Path, path: str) -> PathContent:
-    """Return the current content of a path, with its bytes in git's objects. Links are not followed."""
-    kind, mode, content = look_at(root / path)
-    return PathContent(kind=kind, mode=mode, blob=await blob_of(root, content) if content is not None else "")
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a path holds now: the kind, its permission bits, and its bytes or the target of the link."""
+
+    kind: PathKind
+    mode: int
+    content: bytes | None
 
 
-def is_as(root: Path, path: str, held: PathContent) -> bool:
+async def kept_in_git(root: Path, seen: Seen) -> PathContent:
+    """Return what a path holds, with its bytes in git's objects."""
+    blob = await blob_of(root, seen.content) if seen.content is not None else ""
+    return PathContent(kind=seen.kind, mode=seen.mode, blob=blob)
+
+
+def is_as(seen: Seen, held: PathContent) -> bool:
     """Whether a path holds exactly this content now, apart from its permission bits."""
-    kind, _, content = look_at(root / path)
+    kind, content = seen.kind, seen.content
     if kind is not held.kind or content is None:
         return kind is held.kind
     digest = hashlib.sha1 if len(held.blob) == _SHA1_DIGITS else hashlib.sha256
@@ -62,23 +72,28 @@ def is_empty(held: PathContent) -> bool:
     return held.kind is PathKind.FILE and held.blob == digest(b"blob 0\0").hexdigest()
 
 
-def look_at(place: Path) -> tuple[PathKind, int, bytes | None]:
-    """Return the kind and permission bits of a path, and its bytes or the target of the link.
+async def look_at(root: Path, paths: Iterable[str]) -> dict[str, Seen]:
+    """Return what these paths of a checkout hold. No link is followed, also none on the way.
 
     Raises:
-        GitError: it cannot be read.
+        GitError: one cannot be read.
     """
+    asked = [*paths]
+    if not asked:
+        return {}
     try:
-        found = place.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            return PathKind.LINK, 0, os.fsencode(place.readlink())
-        if not stat.S_ISREG(found.st_mode):
-            return PathKind.OTHER, 0, None
-        return PathKind.FILE, found.st_mode & _ALL_BITS, place.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return PathKind.NOTHING, 0, None
+        answer = await told_of(root, "held", given=json.dumps(asked).encode())
     except OSError as error:
-        raise GitError(f"{place} cannot be read, so that no copy of it can be kept: {error}") from error
+        raise GitError(f"files of {root} cannot be read, so that no copy can be kept: {error}") from error
+    return dict(zip(asked, (_seen(mode, content) for _, mode, content in unframed(answer)), strict=True))
+
+
+def _seen(mode: int, content: bytes) -> Seen:
+    if stat.S_ISLNK(mode):
+        return Seen(PathKind.LINK, 0, content)
+    if stat.S_ISREG(mode):
+        return Seen(PathKind.FILE, mode & _ALL_BITS, content)
+    return Seen(PathKind.OTHER if mode else PathKind.NOTHING, 0, None)
 
 
 def is_inside(path: Path, folders: Sequence[Path]) -> bool:
@@ -87,16 +102,6 @@ def is_inside(path: Path, folders: Sequence[Path]) -> bool:
     return any(
         one.is_relative_to(folder) for one in (here, Path(os.path.realpath(path))) for folder in folders
     )
-
-
-def set_aside(place: Path, where: Path) -> None:
-    """Move something out of the way, to `where`, or to `where-N` if that is taken."""
-    number, free = 1, where
-    while os.path.lexists(free):
-        number += 1
-        free = where.with_name(f"{where.name}-{number}")
-    free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.move(place, free)
 
 
 async def blob_of(root: Path, content: bytes) -> str:
@@ -245,12 +250,24 @@ async def staged_commit(root: Path, parent: str) -> list[str]:
         return []
     with TemporaryDirectory(prefix="sq-") as temporary:
         private = Path(temporary) / "index"
-        private.write_bytes(index.read_bytes())
+        private.write_bytes(index_in(index))
         try:
             tree = await git(root, "write-tree", environment={"GIT_INDEX_FILE": str(private)})
         except GitError:
             return []
     return [await git(root, "commit-tree", "-p", parent, "-m", "The staged content", tree)]
+
+
+def index_in(index: Path) -> bytes:
+    """Return the bytes of an index file.
+
+    Raises:
+        GitError: it cannot be read, or is a link that leads out of the git folder.
+    """
+    try:
+        return read_inside(index.parent, index.name)
+    except OSError as error:
+        raise GitError(f"the index {index} cannot be read: {error}") from error
 
 
 async def head_of_repository(folder: Path) -> tuple[str, str]:
@@ -269,18 +286,19 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
     """Yield a repository and those inside it, each in its current state."""
     folder = root / path
     dirt = await dirt_of(folder)
-    files = [
-        await _keep(root, path, one)
+    kept = {
+        os.path.join(path, one.path): one  # noqa: PTH118  a Path would drop a difference that git knows
         for one in dirt
         if not one.repository and not is_inside(folder / one.path, leave_out)
-    ]
+    }
+    files = [await _keep(root, name, kept[name], seen) for name, seen in (await look_at(root, kept)).items()]
     index = await git_path(folder, "index")
     branch, head = await head_of_repository(folder)
     yield KeptRepository(
         path=path,
         branch=branch,
         head=head,
-        index=await blob_of(root, index.read_bytes()) if index.exists() else "",
+        index=await blob_of(root, index_in(index)) if index.exists() else "",
         files=tuple(files),
     )
     for inner in await repositories_in(folder, dirt):
@@ -289,9 +307,8 @@ async def _repositories(root: Path, path: str, leave_out: list[Path]) -> AsyncIt
                 yield one
 
 
-async def _keep(root: Path, path: str, dirt: Dirt) -> Kept:
-    name = os.path.join(path, dirt.path)  # noqa: PTH118  a Path would drop a difference that git knows
-    held = await held_at(root, name)
+async def _keep(root: Path, name: str, dirt: Dirt, seen: Seen) -> Kept:
+    held = await kept_in_git(root, seen)
     whole = (
         dirt.whole or held.kind is not PathKind.FILE or is_empty(held)
     )  # an empty file has no lines to compare

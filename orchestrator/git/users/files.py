@@ -6,23 +6,23 @@ binary or a deleted file, every change counts.
 
 import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.git.command import git_bytes
+from agents.process.sandbox.inside import framed
+from orchestrator.git.command import git_bytes, told_of
 from orchestrator.git.users.backup import (
     Backup,
     Kept,
     KeptRepository,
-    PathContent,
     PathKind,
+    Seen,
     blob_of,
     is_as,
     look_at,
-    set_aside,
 )
-from state.safe_paths import write_inside
 
 _HEADER = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _DIFF = ("diff", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
@@ -77,10 +77,13 @@ async def changes_since(root: Path, backup: Backup) -> list[Change]:
         GitError: something cannot be read.
     """
     found = []
+    now = await look_at(
+        root, [path for path, kept in backup.files.items() if kept.held.kind is not PathKind.OTHER]
+    )
     for repository in backup.repositories:
         for kept in repository.files:
-            if kept.held.kind is not PathKind.OTHER and not is_as(root, kept.path, kept.held):
-                change = await _change(root, repository, kept)
+            if kept.path in now and not is_as(now[kept.path], kept.held):
+                change = await _change(root, repository, kept, now[kept.path])
                 found += [change] if change else []
     return found
 
@@ -91,28 +94,27 @@ async def put_back(root: Path, changes: Sequence[Change], *, aside: Path) -> Non
     Raises:
         OSError: a file cannot be written.
     """
-    for change in changes:
-        kept = change.kept
-        target = root / kept.path
-        _clear_the_way(root, target, kept.held, aside)
-        if kept.held.kind is PathKind.NOTHING:
-            continue
-        content = change.content
-        if content is None:
-            content = await git_bytes(root, "cat-file", "blob", kept.held.blob)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if kept.held.kind is PathKind.LINK:
-            target.symlink_to(os.fsdecode(content))
-        else:
-            write_inside(root, kept.path, content, mode=kept.held.mode)
+    files = [(one.kept.path, *await _put(root, one)) for one in changes]
+    if files:
+        await told_of(root, "put", str(aside), given=framed(files), writes=[root, aside])
 
 
-async def users_line_numbers(root: Path, backup: Backup, path: str) -> set[int]:
-    """Return the current numbers of the user's lines of a path, empty if there are none or it is not text."""
+async def _put(root: Path, change: Change) -> tuple[int, bytes]:
+    """Return the mode and the content that a path gets back."""
+    held = change.kept.held
+    if held.kind is PathKind.NOTHING:
+        return 0, b""
+    content = change.content
+    if content is None:
+        content = await git_bytes(root, "cat-file", "blob", held.blob)
+    return (stat.S_IFLNK if held.kind is PathKind.LINK else stat.S_IFREG | held.mode), content
+
+
+async def users_line_numbers(root: Path, backup: Backup, path: str, now: bytes) -> set[int]:
+    """Return the numbers of the user's lines in the current text of a path, empty if there are none."""
     for repository in backup.repositories:
         for kept in repository.files:
-            now = look_at(root / path)[2]
-            if kept.path == path and kept.held.kind is PathKind.FILE and now is not None:
+            if kept.path == path and kept.held.kind is PathKind.FILE:
                 copied = await git_bytes(root, "cat-file", "blob", kept.held.blob)
                 base, mine, theirs = map(whole_lines, (await _base(root, repository, kept), copied, now))
                 own, changes = await hunks_between(root, base, mine), await hunks_between(root, mine, theirs)
@@ -138,8 +140,8 @@ def by_line(text: bytes) -> list[bytes]:
     return [line + b"\n" for line in text.split(b"\n")[:-1]]
 
 
-async def _change(root: Path, repository: KeptRepository, kept: Kept) -> Change | None:
-    kind, _, now = look_at(root / kept.path)
+async def _change(root: Path, repository: KeptRepository, kept: Kept, seen: Seen) -> Change | None:
+    kind, now = seen.kind, seen.content
     if kept.whole or kind is not PathKind.FILE or now is None:
         return Change(kept=kept, overwritten=kind in {PathKind.FILE, PathKind.LINK})
     copied = await git_bytes(root, "cat-file", "blob", kept.held.blob)
@@ -184,22 +186,6 @@ def _ended(content: bytes, whose: Sequence[tuple[bytes, bytes]]) -> bytes:
 
 def _shown(line: bytes) -> str:
     return line.decode(errors="replace").rstrip("\r\n")
-
-
-def _clear_the_way(root: Path, target: Path, held: PathContent, aside: Path) -> None:
-    """Clear the target path: only a file may be there, and only folders above it.
-
-    A file that is removed is in a commit of its own by now. Everything else is moved.
-    """
-    above = [folder for folder in target.parents if folder != root and folder.is_relative_to(root)]
-    for place in reversed(above):
-        if place.is_symlink() or (place.exists() and not place.is_dir()):
-            set_aside(place, aside / place.relative_to(root))
-    kind, _, _ = look_at(target)
-    if kind is PathKind.OTHER:
-        set_aside(target, aside / target.relative_to(root))
-    elif kind is not PathKind.NOTHING and (kind, held.kind) != (PathKind.FILE, PathKind.FILE):
-        target.unlink()
 
 
 def hunks_of(diff: bytes) -> list[Hunk]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from agents.process.sandbox.inside import set_aside
 from orchestrator.git.command import git_bytes
-from orchestrator.git.users.backup import is_inside, set_aside
+from orchestrator.git.users.backup import is_inside
 
 MOST_BYTES = 50 * 2**20
 MOST_FILES = 20_000

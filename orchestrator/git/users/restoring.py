@@ -20,9 +20,11 @@ from orchestrator.git.users.backup import (
     Kept,
     KeptRepository,
     PathKind,
+    Seen,
     blob_of,
     head_of_repository,
-    held_at,
+    index_in,
+    kept_in_git,
     look_at,
     staged_commit,
     tree_of_files,
@@ -118,7 +120,7 @@ async def restore(root: Path, backup: Backup, *, ref: str, aside: Path, files: b
 
 async def _keep_beside(root: Path, backup: Backup, paths: Sequence[str], head: str) -> str:
     """Make a commit of the current files, on a moved HEAD if there is one, and with the staged content."""
-    held = {path: await held_at(root, path) for path in paths}
+    held = {path: await kept_in_git(root, seen) for path, seen in (await look_at(root, paths)).items()}
     tree = await tree_of_files(
         root, {path: one for path, one in held.items() if one.kind is not PathKind.OTHER}
     )
@@ -174,7 +176,7 @@ async def index_changed(root: Path, repository: KeptRepository) -> bool:
     if not (repository.index and index.exists()):
         return bool(repository.index) or (index.exists() and bool(await git_bytes(folder, *_ENTRIES)))
     copied = await git_bytes(root, "cat-file", "blob", repository.index)
-    if copied == index.read_bytes():
+    if copied == index_in(index):
         return False
     with TemporaryDirectory(prefix="sq-") as temporary:
         private = Path(temporary) / "index"
@@ -234,7 +236,8 @@ async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Choo
     changed = [name.decode(errors="surrogateescape") for name in names if name]
     before = {kept.path: kept for kept in old.repositories[0].files}
     still = {path: kept for path, kept in before.items() if path not in changed}
-    bases = {path: await _base(root, old, before.get(path), left, path) for path in changed}
+    there = await look_at(root, changed)
+    bases = {path: await _base(root, old, before.get(path), left, path, there[path]) for path in changed}
 
     def chosen(found: tuple[Kept, ...]) -> tuple[Kept, ...]:
         anew = []
@@ -247,9 +250,11 @@ async def renewed_files(root: Path, old: Backup, *, left: str, now: str) -> Choo
     return chosen
 
 
-async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str) -> tuple[str, bool, bool]:
+async def _base(
+    root: Path, old: Backup, kept: Kept | None, left: str, path: str, seen: Seen
+) -> tuple[str, bool, bool]:
     """Return `base`, `plain` and `whole` of a path, which separate the user's lines from the run's."""
-    kind, _, content = look_at(root / path)
+    kind, content = seen.kind, seen.content
     try:
         blob = (await git_bytes(root, "rev-parse", "--verify", "--quiet", f"{left}:{path}")).decode().strip()
     except GitError:
@@ -258,7 +263,7 @@ async def _base(root: Path, old: Backup, kept: Kept | None, left: str, path: str
         return blob, False, kind is not PathKind.FILE
     if kept.whole:
         return kept.base, kept.plain, True
-    own = await users_line_numbers(root, old, path)
+    own = await users_line_numbers(root, old, path, content)
     if blob:
         was = await git_bytes(root, "cat-file", "--filters", f"--path={path}", blob)
         meanwhile = await hunks_between(root, whole_lines(was), whole_lines(content))

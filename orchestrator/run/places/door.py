@@ -13,7 +13,6 @@ writes files into the worktree gets one of its own.
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -26,14 +25,15 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from agents.process.frozen import frozen, is_living
 from agents.process.sandbox.bubblewrap import bubblewrapped
+from agents.process.sandbox.looking import asking, interpreter
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access, Mount, SandboxPlan, reading, writing
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import alternate_folders, without_credentials
-from orchestrator.git.command import run_to_end, words_of
+from agents.process.to_end import run_to_end
+from orchestrator.git.command import words_of
 from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.run.places.quarantine import take_over
-from state import safe_paths
 from state.secrets import without_secrets
 
 # These may write files of the worktree, or the state of a merge.
@@ -116,20 +116,23 @@ class SandboxDoor:
                 await to_thread.run_sync(take_over, quarantine, common)
         return done
 
-    async def made_ordinary(self, place: Path) -> list[str]:
-        """Make a place one that git can read and clean, and return the paths that were removed.
+    async def told(
+        self, question: str, place: Path, words: Sequence[str], given: bytes, *, writes: Sequence[Path]
+    ) -> bytes:
+        """Return an answer of `agents.process.sandbox.inside` about a place. It may write `writes`.
 
         Raises:
-            OSError: something cannot be removed.
+            OSError: it cannot be answered.
         """
-        program = Path(safe_paths.__file__)
-        plan = await to_thread.run_sync(lambda: self._plan(place, _Access(worktree=True), reading([program])))
-        words = bubblewrapped([sys.executable, "-I", "-S", str(program), str(place)], plan)
+        access = _Access(worktree=place in writes)
+        more = [*interpreter(), *writing(_made(one) for one in writes if one != place)]
+        plan = await to_thread.run_sync(lambda: self._plan(place, access, more))
+        command = bubblewrapped(asking(question, str(place), *words), plan)
         with frozen(place):
-            done = await run_to_end(words, b"", without_secrets(self.boundary.environ))
+            done = await run_to_end(command, given, without_secrets(self.boundary.environ))
         if done.returncode:
             raise OSError((done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_KEPT:])
-        return [os.fsdecode(one) for one in done.stdout.split(b"\0") if one]
+        return done.stdout
 
     def index_folder(self, place: Path) -> Path:
         """Return the folder of the index files in which git stages a place's content."""
@@ -214,7 +217,8 @@ class SandboxDoor:
 
     async def _end_others(self) -> None:
         for place in [one for one in self._servers if not is_living(one)]:
-            await self._end(place)
+            if not self._turns[place].locked():  # else a command still runs there
+                await self._end(place)
 
     async def _end(self, place: Path) -> None:
         server = self._servers.pop(place, None)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 
 from orchestrator.git.command import git
 from orchestrator.git.trees import changed_paths
-from orchestrator.git.users.backup import read_backup
+from orchestrator.git.users.backup import look_at, read_backup
 from orchestrator.git.users.files import users_line_numbers
 from orchestrator.run.record import Run
 from state.journal.events.tasks import Stage, TaskView
@@ -80,7 +80,8 @@ async def _is_users(run: Run, issue: ReviewIssue, changed: Collection[str]) -> b
     if not issue.line:
         return False
     backup = await read_backup(run.repository, kept.commit)
-    return issue.line in await users_line_numbers(run.repository, backup, issue.file)
+    now = (await look_at(run.repository, [issue.file]))[issue.file].content
+    return now is not None and issue.line in await users_line_numbers(run.repository, backup, issue.file, now)
 
 
 async def _there_before(run: Run, files: list[str]) -> set[str]:

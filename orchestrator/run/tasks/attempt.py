@@ -21,6 +21,7 @@ from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
+from orchestrator.gates.power_steering.considerations import considerations_of_run
 from orchestrator.git.command import door_now
 from orchestrator.git.trees import diff_text
 from orchestrator.git.workspace import tree_of
@@ -83,6 +84,7 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
     `check_completion` records whether the claim of a task stands.
     """
     task = run.task(task_id)
+    considerations_of_run(run.repository)  # before a Worker is at work
     await _prepare(run, task)
     log_attempt(task.attempt)
     folder = Path(task.place.worktree)

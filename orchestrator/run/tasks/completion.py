@@ -21,7 +21,7 @@ from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,
     Severity,
-    load_considerations,
+    considerations_of_run,
 )
 from orchestrator.gates.power_steering.examination import Judge
 from orchestrator.gates.power_steering.examine import examine
@@ -256,7 +256,7 @@ def _asked_of(run: Run) -> list[Consideration]:
     steering = run.effort.power_steering
     if steering is Steering.NONE:
         return []
-    everything = load_considerations(run.repository).considerations
+    everything = considerations_of_run(run.repository).considerations
     return [
         one
         for one in everything

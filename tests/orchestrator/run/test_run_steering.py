@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 from language.sampled import sampled
-from language.scripted import SATISFIED, Done, Rehearse, completes, says, whole_run, writes
+from language.scripted import SATISFIED, Done, Rehearse, call, completes, says, whole_run, writes
 from language.scripted import call as tool
 
 from agents.access import Credentials, LoginConnection
@@ -166,6 +166,20 @@ def asks_one(repository: Path) -> None:
     others = [f"- {{id: {one.id}, enabled: false}}" for one in load_considerations(None).considerations]
     asked = "- {id: changelog, question: 'Is it in the changelog?', severity: blocker}"
     own.write_text("\n".join([asked, *others]) + "\n")
+
+
+def test_a_worker_in_the_checkout_takes_no_question_away_while_it_works(
+    rehearse: Rehearse, repository: Path
+) -> None:
+    (repository / ".git" / "info" / "exclude").write_text("sq.toml\n")  # so that no tree shows it
+    off = "[considerations.objective_completion]\\nenabled = false\\n"
+    change = says(call("Bash", command=f"printf '{off}' > sq.toml", description="Set"))
+    worker = [writes("notes.txt", "A line.\n"), change, completes()]
+    done = rehearse(
+        whole_run(worker=worker), steering="all", settings={"worktrees": False}, ends=None, **PLAIN
+    )
+    assert "enabled" in (repository / "sq.toml").read_text()
+    assert "objective_completion" in results(done)
 
 
 def test_where_nobody_could_look_the_gate_says_not_checked_and_sqs_own_verification_decides(
