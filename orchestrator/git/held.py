@@ -33,6 +33,16 @@ def held_now() -> Mapping[str, str]:
 
 
 @contextmanager
+def as_configured() -> Iterator[None]:
+    """Let git read all settings within a `held_git`, for calls that start no program by any of them."""
+    token = _now.set(None)
+    try:
+        yield
+    finally:
+        _now.reset(token)
+
+
+@contextmanager
 def held_git(folder: Path) -> Iterator[Mapping[str, str]]:
     """Have git run nothing in the checkout around a folder. Yields the variables that do it.
 

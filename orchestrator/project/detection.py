@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.project.build_files import packages
+from orchestrator.project.build_files.python_envs import hatch_scripts
 from orchestrator.project.build_files.recipes import TASKS, justfile_in, makefile_in, taskfile_in
 from orchestrator.project.build_files.step import BuildFile
-from orchestrator.project.files import Shown, look
+from orchestrator.project.files import Shown, belongs_to_tests, look
 from orchestrator.project.runners.row import Table
+from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.runners.table import usual_table
 from orchestrator.project.ways import Way, shown_runners, way, workflow_ways
 
@@ -45,15 +47,19 @@ class Detected:
 def detect(folder: Path, table: Table | None = None) -> tuple[Detected, ...]:
     """Return the commands that verify a folder, empty if it shows none. Nothing is run.
 
-    The same tests are taken once. The parts of a repository count if its root shows no tests, a workflow's
-    command if nothing else calls its runner. Without a table it is sq's own.
+    The same tests are taken once. The parts of a repository count if its root shows no tests, or none of
+    their runners, a workflow's command if nothing else calls its runner. Without a table it is sq's own.
     """
     table = table or usual_table()
     shown = look(folder)
     ways = _ways_in(shown, table)
     if not any(one.tests for one in ways):
-        ways += _ways_of_parts(shown, table)
-    known = {runner for one in ways if one.tests for runner in one.runners}
+        ways += [*_hatch(shown, table)][:1] or _ways_of_parts(shown, table)
+    elif not any(one.stands_for_all for one in ways):
+        known = _covered(ways)
+        others = [one for one in _ways_of_parts(shown, table) if one.runners and not one.runners & known]
+        ways += [one for one in others if one.own or _has_tests(one, shown, table)]
+    known = _covered(ways)
     ways += [one for one in workflow_ways(shown, table) if not one.runners & known]
     return tuple(Detected(command=one.command, source=one.source, tests=one.tests) for one in ways)
 
@@ -93,11 +99,17 @@ def _covered(ways: Sequence[Way]) -> frozenset[str]:
     return frozenset(runner for one in ways if one.tests for runner in one.runners)
 
 
+def _has_tests(one: Way, shown: Shown, table: Table) -> bool:
+    return bool(suite_of(one.command, shown.folder, table).test_files(sorted(shown.files)))
+
+
 def _ways_of_parts(shown: Shown, table: Table) -> Iterator[Way]:
     """Yield the commands of the folders that have manifests of their own, as commands for the root."""
     taken: list[str] = []
     for path in shown.folders_with(*table.manifests, deepest=_DEEPEST_PART):
         if len(taken) == _MOST_PARTS or any(path.startswith(f"{one}/") for one in taken):
+            continue
+        if belongs_to_tests(f"{path}/x"):
             continue
         ways = [one for one in _ways_in(shown.part(path), table) if one.tests]
         if ways:
@@ -119,6 +131,7 @@ def _own_ways(shown: Shown, table: Table) -> Iterator[Way]:
         if file is not None:
             yield from _targets(program, file, shown, table)
     yield from _package(shown, table)
+    yield from _turbo(shown, table)
     yield from _deno(shown, table)
     if "test" in packages.composer_scripts(shown.folder):
         yield way("composer test", "composer.json", shown.folder, table, own=True, one_language=True)
@@ -175,6 +188,24 @@ def _package(shown: Shown, table: Table) -> Iterator[Way]:
             manager = "yarn berry"
         source = f"{manifest}, workspaces"
         yield way(_WORKSPACES[manager], source, folder, table, own=True, one_language=True)
+
+
+def _turbo(shown: Shown, table: Table) -> Iterator[Way]:
+    """Yield the task `test` of a turbo.json, if no script of the package calls it."""
+    scripts = " ".join(packages.scripts_of(shown.folder / packages.MANIFEST).values())
+    if "turbo" not in scripts and "test" in packages.turbo_tasks(shown.folder):
+        yield way("turbo run test", packages.TURBO[0], shown.folder, table, own=True, one_language=True)
+
+
+def _hatch(shown: Shown, table: Table) -> Iterator[Way]:
+    """Yield the scripts of hatch that run tests: they may be called anything, as their tests may."""
+    scripts = hatch_scripts(shown.folder)
+    named = [name for name in scripts if ":" in name]
+    for name in sorted(named, key=lambda one: one.rpartition(":")[2] not in _TESTS):
+        command = f"hatch run {name.removeprefix('default:')}"
+        found = way(command, "scripts of hatch", shown.folder, table, own=True, one_language=True)
+        if found.runners:
+            yield found
 
 
 def _deno(shown: Shown, table: Table) -> Iterator[Way]:

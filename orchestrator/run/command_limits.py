@@ -4,7 +4,7 @@ A limit of wall time would be met sooner on a loaded machine, so processor time 
 The time on the wall is the last resort, for commands that wait or of which nothing is known.
 """
 
-from orchestrator.project.runners.endless import is_waiting
+from orchestrator.project.runners.endless import WAITS, is_waiting
 from state.records.commands import CommandRun, CommandUse
 from state.settings.records import Limits
 
@@ -24,7 +24,7 @@ def exceeded(
     `base` is its run at the base, None if that says nothing. `said` is the end of its output.
     """
     if base is None and used.silent_s >= _WAITS_S and (waits := is_waiting(said)):
-        return f"does not end: it prints `{waits}` and waits. `CI=1` or `--run` in the command may end it"
+        return f"{WAITS}: it prints `{waits}` and waits. `CI=1` or `--run` in the command may end it"
     if base is None:
         return _without_base(limits.verify_s, processors, used)
     rules = [("did not end within", used.seconds, _TIMES_WALL, base.seconds, "verify_s")]

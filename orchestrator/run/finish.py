@@ -203,6 +203,11 @@ def _unverified(view: RunView) -> list[str]:
         for command, check in view.baseline.checks.items()
         if check.chosen and check.standing is BaselineStanding.TOO_LONG
     ]
+    causes += [
+        f"`{command}` never ends and was not run: {check.run.problem}"
+        for command, check in view.baseline.checks.items()
+        if check.chosen and check.standing is BaselineStanding.NEVER_ENDS
+    ]
     if not (causes or evidence_of(view, results, proofs)):
         ran = "; ".join(
             f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results

@@ -95,11 +95,21 @@ class TakeProofs(Protocol):
         ...
 
 
+class ScratchPlaces(Protocol):
+    """Gives folders for commands on a tree. `afresh`: without what commands have left there."""
+
+    def __call__(
+        self, run: "Run", tree: str, *, afresh: bool = False
+    ) -> AbstractAsyncContextManager[ScratchWorktree]:
+        """Yield such a folder until the context is left."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceSources:
     """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree."""
 
-    scratch_worktree: Callable[["Run", str], AbstractAsyncContextManager[ScratchWorktree]]
+    scratch_worktree: ScratchPlaces
     verify: Verify
     take_proofs: TakeProofs
 

@@ -138,6 +138,7 @@ class BaselineStanding(StrEnum):
     BROKEN = "could not run"
     NOTHING_YET = "nothing there yet"
     TOO_LONG = "too long"
+    NEVER_ENDS = "never ends"
     UNREADABLE = "fails, with no complaint that sq can read"
 
 

@@ -72,3 +72,20 @@ def test_an_environment_below_a_hidden_checkout_in_a_system_folder_is_shown_by_i
         pytest.skip("no folder here that could stand for a checkout in a system folder")
     mounts = toolchain_mounts(str(programs), home=tmp_path, never=[programs.parent])
     assert [mount.target for mount in mounts] == [programs]
+
+
+def test_a_shim_finds_the_versions_that_its_manager_keeps_in_the_home(tmp_path: Path, tools: Path) -> None:
+    kept = tmp_path / "home" / ".rustup" / "toolchains"
+    kept.mkdir(parents=True)
+    (kept / "cargo").write_text("#!/bin/sh\necho of the manager\n")
+    (kept / "cargo").chmod(0o755)
+    (tmp_path / "home" / ".ssh").mkdir()
+    (tools / "rustup").write_text(f'#!/bin/sh\nexec "{kept}/$(basename "$0")"\n')
+    (tools / "rustup").chmod(0o755)
+    (tools / "cargo").symlink_to("rustup")
+    path = f"{tools}:/usr/bin:/bin"
+    argv = bubblewrapped(["sh", "-c", f"PATH={path} cargo"], plan(tmp_path, path))
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout == "of the manager\n", done.stderr
+    shown = {mount.target for mount in plan(tmp_path, path).mounts}
+    assert tmp_path / "home" / ".ssh" not in shown

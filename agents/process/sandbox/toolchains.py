@@ -42,6 +42,7 @@ class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     named_by: tuple[str, ...]
     managers: frozenset[str]
+    shims: dict[str, list[str]]
     signs: tuple[str, ...]
     caches: tuple[tuple[str, str, str], ...]
     credentials: tuple[str, ...]
@@ -114,6 +115,8 @@ def toolchain_mounts(
             for program in _linked(os.path.realpath(entry), entry.stat().st_mtime_ns):
                 folder = _widest(program.parent, home, kept_out)
                 found[folder if folder != program.parent else program] = None
+            shims = (folders for name, folders in toolchains().shims.items() if (entry / name).exists())
+            found |= {home / one: None for folders in shims for one in folders if (home / one).is_dir()}
     for program in programs:
         for one in (program, Path(os.path.realpath(program))):
             found[_widest(one.parent, home, kept_out)] = None

@@ -159,9 +159,10 @@ def _set_up(plan: "SetUpPlan | None") -> DoctorCheck:
 
 
 async def _ignored_files(root: Path) -> list[str]:
-    from orchestrator.project.readiness.checkout import ignored_entries
+    """Say what git ignores, without the packages that `differences` tells or that the set-up makes."""
+    from orchestrator.project.readiness.checkout import ignored_entries, packages_in
 
-    files = [one for one in await ignored_entries(root) if not one.endswith("/")]
+    files = [one for one in await ignored_entries(root) if not packages_in(root, one.rstrip("/"))]
     return [f"git ignores {listed(files)}: `worktree.include` copies what tests need of it"] if files else []
 
 

@@ -2,9 +2,11 @@
 
 import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 from orchestrator.git.command import EMAIL, NAME, CommitStyle, git_bytes, git_path
+from orchestrator.git.held import as_configured
 from orchestrator.git.repository import Repository
 from state.errors import GitError
 from state.settings.records import Settings
@@ -16,6 +18,7 @@ _FOLDERS = (".husky", ".githooks", ".hooks")
 _RUNNERS = ("lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".pre-commit-config.yaml", ".overcommit.yml")
 _LINTS = re.compile(r"commitlint|\.commitlintrc|\.gitlint|\.czrc|\.cz\.|cz\.toml|\.versionrc|\.releaserc")
 _READ = 20  # newest messages of people
+_STARTS_NOTHING = ("config", "rev-parse")
 _LEAST, _ENOUGH = 3, 0.8  # so many of them, and this share, show a convention
 
 
@@ -87,7 +90,8 @@ async def _hook_files(root: Path) -> list[Path]:
 
 async def _said(root: Path, *arguments: str) -> str:
     try:
-        told = await git_bytes(root, *arguments, with_settings=False)  # sq's own switch these off
+        with as_configured() if arguments[0] in _STARTS_NOTHING else nullcontext():
+            told = await git_bytes(root, *arguments, with_settings=False)  # sq's own switch these off
         return told.decode(errors="replace").strip()
     except GitError:
         return ""

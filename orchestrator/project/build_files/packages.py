@@ -2,15 +2,17 @@
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.project.build_files.step import ShellStep, text_of
+from orchestrator.project.build_files.step import ShellStep, first_file, text_of
 from orchestrator.project.build_files.yaml_text import as_table, read_yaml, texts
 from orchestrator.project.shell import Simple
 
 MANIFEST = "package.json"
+TURBO = ("turbo.json", "turbo.jsonc")
 LOCKS = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
@@ -24,6 +26,7 @@ _VALUES = (
     *("--prefix", "-w", "--workspace", "-C", "--dir", "--filter", "-F", "--cwd", "--loglevel", "--reporter"),
     "-d",
 )
+_AT = {"pnpm": "--dir", "yarn": "--cwd", "bun": "--cwd"}
 _FOLDER = ("--prefix", "-C", "--dir", "--cwd")
 _ONE_OF = ("-w", "--workspace", "--filter", "-F")
 _ALL_OF = frozenset({"-r", "--recursive", "-ws", "--workspaces", "--filter", "-w", "--workspace", "-F"})
@@ -100,6 +103,36 @@ def package_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
     ):  # a program of a package
         return [ShellStep(line=" ".join(words), folder=folder, programs=_NODE_PROGRAMS)]
     return steps or None
+
+
+def turbo_tasks(folder: Path) -> dict[str, list[str]]:
+    """Return the tasks of a folder's turbo.json, each with those that it depends on."""
+    loaded = _json(first_file(folder, TURBO) or folder / TURBO[0])
+    tasks = loaded.get("tasks") or loaded.get("pipeline")
+    return {
+        name: texts(as_table(task).get("dependsOn"))
+        for name, task in (tasks.items() if isinstance(tasks, dict) else ())
+    }
+
+
+def turbo_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
+    """Return the scripts that a call of turbo runs, of each package that has one, or None without any."""
+    tasks, names = turbo_tasks(folder), simple.positional(("-F", "--filter", "--concurrency", "--cwd"))
+    waiting, ordered = [one for one in names if one not in _RUN], dict[str, None]()
+    while waiting:
+        name = waiting.pop(0).removeprefix("^").rpartition("#")[2]
+        if name not in ordered:
+            ordered = {name: None, **ordered}
+            waiting += [one for one in tasks.get(name, ()) if not one.startswith("$")]
+    manager = manager_of(folder)
+    call = f"{manager} {_AT.get(manager, _FOLDER[0])}="
+    lines = [
+        f"{call}{shlex.quote(package.relative_to(folder).as_posix())} run {name}"
+        for name in ordered
+        for package in workspaces_in(folder) or [folder]
+        if name in scripts_of(package / MANIFEST)
+    ]
+    return [ShellStep(line=one, folder=folder) for one in lines] or None
 
 
 def composer_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
@@ -189,7 +222,7 @@ def _workspaces(folder: Path, names: Sequence[str]) -> list[Path]:
 def _json(path: Path) -> dict[str, Any]:
     """Return the content of a file, without the comments that deno.jsonc may have, or nothing."""
     text = text_of(path)
-    if path.name.startswith("deno."):
+    if path.name.startswith("deno.") or path.name in TURBO:
         text = _COMMENT.sub(lambda found: found[1] or "", text)
     try:
         loaded = json.loads(text)

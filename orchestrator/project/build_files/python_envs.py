@@ -74,8 +74,8 @@ def hatch_steps(simple: Simple, folder: Path) -> list[ShellStep] | None:
         return [ShellStep(line="pytest", folder=folder, passes="", elsewhere=True)]
     if words[:1] != ["run"] or len(words) < 2:  # noqa: PLR2004  run and a script
         return None
-    name = words[1].rsplit(":", maxsplit=1)[-1]
-    scripts = dict(_hatch_scripts(folder))
+    scripts = hatch_scripts(folder)
+    name = words[1] if words[1] in scripts else words[1].rsplit(":", maxsplit=1)[-1]
     if name not in scripts:
         rest = simple.words[simple.words.index(words[1]) + 1 :]
         return [ShellStep(line=shlex.join([name, *rest]), folder=folder, passes="", elsewhere=True)]
@@ -98,12 +98,18 @@ def _hatch_lines(name: str, scripts: dict[str, list[str]], folder: Path, depth: 
         )
 
 
-def _hatch_scripts(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def hatch_scripts(folder: Path) -> dict[str, list[str]]:
+    """Return the lines of each script, by its own name and by that behind its environment: `test:run`."""
     loaded = toml_of(text_of(folder / "pyproject.toml")).get("tool", {}).get("hatch", {})
     envs = {**loaded.get("envs", {}), **toml_of(text_of(folder / "hatch.toml")).get("envs", {})}
-    for env in envs.values():
-        for name, lines in (env.get("scripts") or {}).items() if isinstance(env, dict) else ():
-            yield name, [lines] if isinstance(lines, str) else list(lines)
+    found: dict[str, list[str]] = {}
+    for env, table in envs.items():
+        scripts = table.get("scripts") if isinstance(table, dict) else None
+        for name, told in scripts.items() if isinstance(scripts, dict) else ():
+            lines = [told] if isinstance(told, str) else [one for one in told if isinstance(one, str)]
+            found[f"{env}:{name}"] = lines
+            found.setdefault(name, lines)
+    return found
 
 
 def tox_environments(folder: Path) -> dict[str, str]:

@@ -132,8 +132,8 @@ _ALIAS = re.compile(r"alias\s+([\w-]+)\s*:=\s*([\w-]+)")
 # Tables of tasks: the program, and the files that may hold its table.
 TASKS = {
     "task": ("Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml"),
-    "mise": ("mise.toml", ".mise.toml"),
-    "pixi": ("pixi.toml",),
+    "mise": ("mise.toml", ".mise.toml", "mise/config.toml", ".mise/config.toml", ".config/mise.toml"),
+    "pixi": ("pixi.toml", "pyproject.toml"),
     "moon": ("moon.yml", "moon.yaml"),
     "nx": ("project.json",),
 }
@@ -206,7 +206,11 @@ def taskfile_in(folder: Path, named: str | None = None, *, program: str = "task"
         table = as_table(tomllib.loads(text_of(path)) if path.suffix == ".toml" else read_yaml(text_of(path)))
     except ValueError:
         table = {}
-    tasks = as_table(table.get("tasks") or table.get("targets"))
+    if path.name == "pyproject.toml":
+        table = as_table(as_table(table.get("tool")).get(program))
+    features = (as_table(as_table(one).get("tasks")) for one in as_table(table.get("feature")).values())
+    tasks = {name: node for one in features for name, node in one.items()}
+    tasks |= as_table(table.get("tasks") or table.get("targets"))
     return BuildFile(path=path, targets={name: _task(node) for name, node in tasks.items()}, first="default")
 
 

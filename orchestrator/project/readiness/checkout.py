@@ -34,6 +34,13 @@ _ABSENT = re.compile(
     r"no such file|ENOENT|not found|cannot|can't|fail|does not exist|missing|unable", re.IGNORECASE
 )
 _QUOTED = re.compile(r"(?<=['\"`])[\w.@-]+(?=['\"`])")
+_PORT_IN_USE = re.compile(
+    r"address (?:is )?already in use|EADDRINUSE|port \d+ is (?:already )?(?:in use|taken)", re.IGNORECASE
+)
+_PORT = re.compile(r"(?<=[:\s(])(\d{4,5})\b")
+_LONG_PATH = re.compile(
+    r"(?:path|name)(?: is)? too long|ENAMETOOLONG|exceeds .{0,20}(?:sun_path|UNIX_PATH)", re.IGNORECASE
+)
 _GIT_FOLDER = re.compile(r"(?<!\w)\.git(?![\w-]|\.\w)")
 _POINTER = b"version https://git-lfs"
 _NAMED = 5
@@ -92,7 +99,7 @@ async def differences(
         lacks = f"{one.path} is a submodule whose commit {one.commit[:10]} is not here, so worktrees lack it"
         lines.append(f"{lacks}: `git submodule update --init {one.path}`")
     for name in [one.rstrip("/") for one in await ignored_entries(root)] if ecosystems is not None else ():
-        kind = _kind_of(root, name)
+        kind = packages_in(root, name)
         if kind and kind not in (ecosystems or ()) and not matches(name, [one.strip("/") for one in include]):
             lines.append(_only_here(name))
     return lines
@@ -105,8 +112,8 @@ def _only_here(name: str) -> str:
     )
 
 
-def _kind_of(root: Path, name: str) -> str:
-    """Return the ecosystem of a folder of packages, "" for other paths."""
+def packages_in(root: Path, name: str) -> str:
+    """Return the ecosystem of a folder of packages in a checkout, "" for other paths."""
     table = _table()
     for known, kind in table.environments.items():
         is_it = name == known or name.endswith(f"/{known}")
@@ -131,7 +138,7 @@ async def causes(at: Place, text: str) -> list[str]:
 
 
 def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
-    folders = {one.rstrip("/") for one in ignored if _kind_of(at.root, one.rstrip("/"))}
+    folders = {one.rstrip("/") for one in ignored if packages_in(at.root, one.rstrip("/"))}
     modules, programs = ({*_found(kind, text)} for kind in (_table().modules, _table().programs))
     needed = {one for one in folders if _names(text, f"{one}/") or _holds(at.root / one, modules, programs)}
     yield from map(_only_here, sorted(needed))
@@ -226,10 +233,21 @@ def _of_programs(at: Place, programs: Collection[str]) -> Iterator[str]:
 
 
 def _of_the_place(at: Place, text: str) -> Iterator[str]:
-    """Yield what a worktree is by itself: another name of its folder, and a `.git` that is a file."""
+    """Yield what a worktree is by itself: another path, a `.git` that is a file, beside others' ports."""
     itself = "`worktrees = false` runs everything in your checkout itself"
     if _GIT_FOLDER.search(text) and (at.folder / ".git").is_file():
         yield f".git is a file in a worktree and no directory, as git allows: {itself}"
+    if _LONG_PATH.search(text) and len(str(at.folder)) > len(str(at.root)):
+        lengths = f"{len(str(at.folder))} characters, and {len(str(at.root))} in your checkout"
+        yield f"the path of sq's worktree is long ({lengths}), and something names a path too long: {itself}"
+    if used := _PORT_IN_USE.search(text):
+        line = text[text.rfind("\n", 0, used.start()) + 1 :].partition("\n")[0]
+        port = next(iter(_PORT.findall(line)), "")
+        what = f"port {port}" if port else "a port that the tests use"
+        yield (
+            f"{what} is taken by another program of this machine ({used[0]}): end that one, or let tests "
+            'read theirs from a variable that `worktree.variables = {PORT = "auto"}` sets'
+        )
     here, there = at.folder.name, at.root.name
     if here != there and {here, there} <= {*_QUOTED.findall(text)}:
         yield f"the name of the folder is {here} in sq's worktree, and {there} in your checkout: {itself}"

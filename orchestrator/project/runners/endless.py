@@ -9,6 +9,7 @@ import msgspec
 from orchestrator.project.runners.suite import Suite
 from state.decoding import table_beside
 
+WAITS = "does not end"  # said of a command that prints that it waits
 _LAST = 8  # lines
 
 

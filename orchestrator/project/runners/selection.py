@@ -34,6 +34,8 @@ def only_these(suite: Suite, files: Sequence[str], names: Sequence[str] = ()) ->
         return None
     if len(found) == 1:
         return found[0][1]
+    if any(_loses_names(run) for run, _ in found):
+        return None
     # All of them run, and the exit code is that of the last failure.
     return f"code=0; {''.join(f'( {_reporting(run, one)} ) || code=$?; ' for run, one in found)}exit $code"
 
@@ -67,6 +69,13 @@ def without_linters(suite: Suite) -> str | None:
 def _is_linter(run: SuiteRun) -> bool:
     """Whether a command only checks how code is written. TypeScript's compiler builds, unless told not to."""
     return run.lints and not (run.simple.name.endswith("tsc") and "--noEmit" not in run.simple.words)
+
+
+def _loses_names(run: SuiteRun) -> bool:
+    """Whether a run's tests are named by a report alone that is asked for at the end of the whole command."""
+    if run.runner is None or run.runner.report.environment:
+        return False
+    return any("{" in one for one in run.runner.report.arguments)
 
 
 def _reporting(run: SuiteRun, command: str) -> str:

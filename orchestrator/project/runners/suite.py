@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from orchestrator.project.build_files.packages import composer_steps, package_steps
+from orchestrator.project.build_files.packages import composer_steps, package_steps, turbo_steps
 from orchestrator.project.build_files.python_envs import hatch_steps, nox_steps, tox_steps
 from orchestrator.project.build_files.recipes import TASKS, just_steps, make_steps, rake_steps, task_steps
 from orchestrator.project.build_files.step import ShellStep, text_of
@@ -31,6 +31,7 @@ _CARRIERS: Mapping[str, _Steps] = {
     "yarn": package_steps,
     "bun": package_steps,
     "composer": composer_steps,
+    "turbo": turbo_steps,
     "tox": tox_steps,
     "nox": nox_steps,
     "hatch": hatch_steps,

@@ -5,6 +5,7 @@ scripts of its commands. What the work changed of it is put back, what it added 
 red count too, if the spec asks for them. (product.md, section 12)
 """
 
+import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -13,6 +14,7 @@ from pathlib import PurePosixPath
 from orchestrator.git.command import git
 from orchestrator.git.trees import (
     changed_paths,
+    contents_at,
     files_in,
     pieced_together,
     renamed_files,
@@ -54,6 +56,9 @@ _LIKE_A_HELPER = re.compile(
     r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
 )
 _MAKE = frozenset({"gnumakefile", "makefile"})  # make reads the first of these, in lower case first
+_BUILDS = re.compile(
+    r"(?:^|/)(?:CMakeLists\.txt|meson\.build|dune|BUILD(?:\.bazel)?|[^/]+\.(?:cmake|mk|cabal|gpr))$"
+)
 _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
@@ -131,6 +136,10 @@ async def _as_at_the_base(
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
+    builds = [one for one in (*touched.code, *touched.manifests) if _BUILDS.search(one)]
+    built = await contents_at(repository, subject.tree, builds)
+    listed_there = b"\n".join(built.values())  # a build that lists a file does not begin without it
+    added = [one for one in added if os.fsencode(PurePosixPath(one).name) not in listed_there]
     known = {*touched.as_it_was, *touched.new, *touched.manifests, *added}
     others = set(await changed_paths(repository, subject.base, subject.tree)) - known
     added += [path for path in sorted(others) if await _is_of_the_tests(run, subject, path)]

@@ -17,22 +17,27 @@ from orchestrator.project.files import matches
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.readiness.plan import deciding_names
-from orchestrator.project.runners.endless import never_ends
+from orchestrator.project.runners.endless import WAITS, never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.canaries import make_canary, try_canary
 from orchestrator.run.evidence.summary import cause_of, shown_commands
-from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted
+from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted, run_plainly
 from orchestrator.run.ports import ScratchWorktree
 from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun
+from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
+from state.words import listed, names_of
 
 CHOSEN = "--verify"
 _SCRIPT = re.compile(r"(?<!\S)(?!-)(?:\./)?([\w./-]+\.\w+)(?!\S)")
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
 _ANALYSIS = "the analysis"
+_PLACES_TRIED, _TRIED_AGAIN_S = (
+    3,
+    120.0,
+)  # failing commands, and their seconds, that are run at another path too
 
 
 async def take_baseline(run: Run) -> RunEnded | None:
@@ -207,7 +212,8 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
 def standing_of(done: CommandRun, *, chosen: bool = False) -> BaselineStanding:
     """Return the meaning of a command's result on the base for the command itself."""
     if done.timed_out:
-        return BaselineStanding.TOO_LONG
+        is_waiting = not done.seconds or done.problem.startswith(WAITS)  # or it was not begun
+        return BaselineStanding.NEVER_ENDS if is_waiting else BaselineStanding.TOO_LONG
     if done.broken:
         return BaselineStanding.BROKEN
     if done.nothing_yet or done.count.says_none:
@@ -292,7 +298,29 @@ async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[Baseline
         f"{done.missing}\n{done.problem}\n{done.failing_part}\n{done.output_tail}" for done in failing
     )
     at = Place(root=run.repository, folder=scratch.folder, environ=run.environ)
-    return [f"your checkout may be green: {one}" for one in await causes(at, text)] if failing else []
+    found = await causes(at, text) if failing else []
+    found = found or [
+        line for done in failing[:_PLACES_TRIED] if (line := await _by_its_path(run, scratch.tree, done))
+    ]
+    return [f"your checkout may be green: {one}" for one in found]
+
+
+async def _by_its_path(run: Run, tree: str, failed: CommandRun) -> str:
+    """Return that a failing command passes in a copy elsewhere, called as the checkout is, or ""."""
+    if failed.exit_code is None or failed.timed_out or failed.missing or failed.seconds > _TRIED_AGAIN_S:
+        return ""
+    asks("does it fail at another path too?")
+    names = list(names_of(failed.count, TestState.FAILED))
+    async with place_for(run, run.repository, tree) as scratch:
+        copy = await run_plainly(run.commands, scratch, failed.command, name=run.repository.name)
+        if copy.exit_code or (await run_counted(run.commands, scratch, failed.command)).exit_code == 0:
+            return ""
+    what = listed(names) if names else f"`{failed.command}`"
+    return (
+        f"{what} fails in sq's worktree and passes in a copy of it at another path, so the path of the "
+        f"worktree makes the difference ({scratch.folder}): `worktrees = false` runs everything in your "
+        "checkout itself"
+    )
 
 
 def _note(run: Run, check: BaselineCheck) -> str:
@@ -302,9 +330,12 @@ def _note(run: Run, check: BaselineCheck) -> str:
 
 def _note_of_tests(run: Run, check: BaselineCheck) -> str:
     done = check.run
-    if check.standing is not BaselineStanding.FAILS or not done.passes_no_test:
+    if check.standing is not BaselineStanding.FAILS or not done.count.tests:
         return ""
-    return f"`{done.command}` fails before any change, and no test passes ({cause_of(done)}){_remedy(run)}"
+    if not (done.passes_no_test or run.view.evidence.not_set_up):
+        return ""
+    none = ", and no test passes" if done.passes_no_test else ""
+    return f"`{done.command}` fails before any change{none} ({cause_of(done)}){_remedy(run)}"
 
 
 def _note_of_sandbox(check: BaselineCheck) -> str:
@@ -324,8 +355,8 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
                 f"{command} could not run: {done.broken}{_remedy(run)}. It is run again after the work: if "
                 "it stops in the same way, it shows nothing and the run ends with code 5 at best"
             )
-        case BaselineStanding.TOO_LONG:
-            return f"{command} {_why_not_again(done)}"
+        case BaselineStanding.TOO_LONG | BaselineStanding.NEVER_ENDS:
+            return f"{command} {_why_not_again(check)}"
         case BaselineStanding.UNREADABLE:
             return (
                 f"{command} is left out: it fails before any change, with no complaint that sq can read "
@@ -340,8 +371,9 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
             return f"{command} has nothing to run yet: {why}. It is due from the first task on"
         case BaselineStanding.FAILS if not done.count.tests:
             return (
-                f"{command} fails before any change, and its tests are not known by name: it has to pass "
-                "after the work, else it vouches for nothing and the run ends with code 5 at best"
+                f"{command} fails before any change ({cause_of(done)}), and its tests are not known by name: "
+                "it has to pass after the work, else it vouches for nothing and the run ends with code 5 "
+                "at best"
             )
         case _:
             pass
@@ -352,11 +384,12 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
     return ""
 
 
-def _why_not_again(done: CommandRun) -> str:
-    if not done.seconds:  # it was not begun
-        return f"is left out, because it never ends: {done.problem}"
+def _why_not_again(check: BaselineCheck) -> str:
+    problem = check.run.problem
+    if check.standing is BaselineStanding.NEVER_ENDS:
+        return f"is left out, because it never ends: {problem}"
     return (
-        f"takes too long: it {done.problem} and is not run again. Raise limits.verify_s, or name a quicker "
+        f"takes too long: it {problem} and is not run again. Raise limits.verify_s, or name a quicker "
         "command with --verify"
     )
 

@@ -135,6 +135,7 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
         done = await run_tests(run.commands, scratch, subject.command)
     passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
     changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
+    changed = changed if canary.names else changed[1:]  # a program that is one test fails by it
     flaky = await flaky_at_the_base(run, subject.command, changed)
     return WholeCanary(
         canary=_result(subject.command, canary, done, subject.now.count, [subject.here]),
@@ -168,9 +169,9 @@ def _is_as_expected(together: TestCount, now: TestCount, canary: Canary) -> bool
         others = {one.rpartition("::")[2] for one in failed - of_canary}
         known = {one.rpartition("::")[2] for one in names_of(now, TestState.FAILED)}
         told = all(any(name in one for one in of_canary) for name in canary.names)
-        return (
-            bool(canary.names) and told and len(others) == len(known) and _fits(together.passed, now.passed)
-        )
+        if not canary.names:  # a program that is one test: it fails by it
+            return len(others - known) == 1 and together.passed in {None, (now.passed or 1) - 1}
+        return told and len(others) == len(known) and _fits(together.passed, now.passed)
     if together.failed is None or now.failed is None:
         return False
     return together.failed == now.failed + max(1, len(canary.names)) and together.passed == now.passed

@@ -53,11 +53,17 @@ class _Asking:
     work: Work
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
+    afresh: bool = False
 
     async def ran(self, contents: Mapping[str, bytes]) -> CommandRun:
         """Run the command on the work with these files in place of its own."""
         tree = await with_contents(self.run.repository, self.subject.tree, contents)
-        return await run_on(self.run, self.subject, tree, [])
+        return await run_on(self.run, self.subject, tree, [], afresh=self.afresh)
+
+    async def anew(self) -> "_Asking | None":
+        """Return the same for places without what commands built, None if the work does not pass there."""
+        other = replace(self, afresh=True)
+        return other if not self.afresh and (await other.ran({})).passed else None
 
     def without(self, *parts: _Part) -> dict[str, bytes]:
         """Return the files without these parts, of those that differ then."""
@@ -89,6 +95,8 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
     if not (contents := asking.without(*parts)):
         return replace(told, problem="its functions do nothing, or sq cannot empty them")
     done = await asking.ran(contents)
+    if done.exit_code == 0 and (anew := await asking.anew()):  # an output of the work may have stayed
+        asking, done = anew, await anew.ran(contents)
     for part in parts[:_TRIES] if done.exit_code == 0 and len(parts) > 1 else ():
         # A check that stands in the work may have been taken out with it.
         if (alone := await asking.ran(asking.without(part))).exit_code:
@@ -120,6 +128,13 @@ async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: Wit
     If none can be made, nothing has to be noticed.
     """
     changes = await aside(partial(_small_changes, asking, parts), "the sources of the work")
+    found = await _of_changes(asking, changes, told)
+    if not found.noticed and (anew := await asking.anew()):
+        found = await _of_changes(anew, changes, told)
+    return found
+
+
+async def _of_changes(asking: _Asking, changes: Sequence[SmallChange], told: WithoutWork) -> WithoutWork:
     passed = set(names_of(asking.subject.now.count, TestState.PASSED))
     for change in changes:
         done = await asking.ran({change.file: change.content})

@@ -18,7 +18,7 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.runs_later import runs_later
 from orchestrator.run.evidence.base_tests import base_tests, check_as_at_the_base
 from orchestrator.run.evidence.canaries import make_canary, try_canary, try_whole
-from orchestrator.run.evidence.changes import lost_tests, of_files, unnumbered
+from orchestrator.run.evidence.changes import PROSE, lost_tests, of_files, unnumbered
 from orchestrator.run.evidence.comparison import (
     BaseTestResults,
     ResultComparison,
@@ -109,6 +109,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         marks=tuple(dict.fromkeys(found.marks)),
         unlike=tuple(found.unlike),
         stubs=stubs,
+        only_prose=all(map(PROSE.search, await changed_paths(run.repository, base, tree))),
     )
     run.record(proofs)
     return proofs
@@ -284,7 +285,7 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
     found.unlike += await replaced_by_tests(run, subject, built)
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
-    answer = await _taken_out(run, subject, work, uncounted=uncounted)
+    answer = await _taken_out(run, subject, work, found, uncounted=uncounted)
     if answer is None:
         return False
     _note_without(subject, found, answer)
@@ -300,24 +301,35 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
 
 
 async def _taken_out(
-    run: Run, subject: ResultComparison, work: Work, *, uncounted: bool
+    run: Run, subject: ResultComparison, work: Work, found: _Found, *, uncounted: bool
 ) -> WithoutWork | None:
     """Return the answer of the command without the work, None if the work has no code."""
     asked = subject
     if any(is_built(one.function.file) for one in work.changes):
-        asked = await _built_again(run, subject)
+        asked, stale = await _built_again(run, subject)
+        found.unlike += [stale] if stale else []
     answer = await (noticing if uncounted else without_work)(run, asked, work)
     if answer and answer.needed is None and not uncounted:
         answer = await by_small_changes(run, asked, work, answer)
     return answer and replace(answer, command=subject.command)
 
 
-async def _built_again(run: Run, subject: ResultComparison) -> ResultComparison:
-    """Return the comparison with the project's own build in front of its command, if the work passes so."""
+async def _built_again(run: Run, subject: ResultComparison) -> tuple[ResultComparison, str]:
+    """Return the comparison with the project's own build in front of its command, if the work passes so.
+
+    If it does not and the base did, the work's committed build is not what its source makes, which is said.
+    """
     async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
         build = build_command(scratch.folder)
     again = replace(subject, command=f"{build} && {subject.command}")
-    return again if build and (await run_on(run, again, subject.tree, [])).passed else subject
+    if not build:
+        return subject, ""
+    done = await run_on(run, again, subject.tree, [])
+    if done.passed:
+        return again, ""
+    stale = done.exit_code and (await run_on(run, again, subject.base, [])).passed
+    told = f"`{subject.command}` passes with the build that the work commits, and fails after `{build}`, so"
+    return subject, f"{told} the source does not make that build ({cause_of(done)})" if stale else ""
 
 
 def _notices_a_canary(run: Run, subject: ResultComparison) -> bool:

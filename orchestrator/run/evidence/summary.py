@@ -31,9 +31,13 @@ _COMPLAINTS_SHOWN = 4_000  # characters
 CUT = "[the beginning is left out]"
 _LONGEST_CAUSE = 200  # characters
 _NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
-_SUMS_UP = re.compile(r"could not compile|previous error|build failed", re.IGNORECASE)
+_SUMS_UP = re.compile(
+    r"could not compile|previous error|build failed|complete log of this run", re.IGNORECASE
+)
+_UNREACHED = re.compile(r"getaddrinfo|could not resolve|name resolution", re.IGNORECASE)
 _COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PROGRAM = re.compile(r"[\w.-]+")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
 
@@ -138,7 +142,9 @@ def cause_of(done: CommandRun) -> str:
     part = done.failing_part or done.output_tail
     whole = readable(part, len(part)).splitlines()
     newest = [line for line in reversed(whole) if not _SUMS_UP.search(line)]
-    complaints = (line for sign in (_NAMED_ERROR, _COMPLAINT) for line in newest if sign.search(line))
+    complaints = (
+        line for sign in (_NAMED_ERROR, _UNREACHED, _COMPLAINT) for line in newest if sign.search(line)
+    )
     last = next(complaints, newest[0] if newest else "").strip()
     return f"exit code {done.exit_code}" + (f": {last[:_LONGEST_CAUSE]}" if last else "")
 
@@ -211,11 +217,12 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
     caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
     lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
     answers = {one.command: one for one in proofs.without_work} if proofs else {}
+    no_code = bool(proofs and proofs.only_prose)
     return [
         one
         for one in results
         if (command := one.run.command) not in lost
-        and executed_a_test(one, view.settings, caught.get(command), answers.get(command))
+        and executed_a_test(one, view.settings, caught.get(command), answers.get(command), no_code=no_code)
     ]
 
 
@@ -261,12 +268,27 @@ def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _runnable_here(command: str, folder: Path) -> str:
-    """Return the lines of a recipe in place of a command whose program is not on this machine."""
-    suite = suite_of(command, folder)
-    below = dict.fromkeys(one.lines[1].strip() for one in suite.runs if one.through and len(one.lines) > 1)
-    if not below or shutil.which(command.split(maxsplit=1)[0]) or any("\n" in line for line in below):
-        return command
-    return " && ".join(below)
+    """Return the lines of a recipe in place of a command whose program is not on this machine.
+
+    A script may lead to another such program: then those of the recipe below it.
+    """
+    runs = [one for one in suite_of(command, folder).runs if one.through]
+    programs = {one for run in runs for row in run.through for call in row.called for one in call.programs}
+    found = command
+    for depth in range(max((len(one.lines) for one in runs), default=0)):
+        lines, below = (
+            dict.fromkeys(one.lines[at].strip() for one in runs if len(one.lines) > at)
+            for at in (depth, depth + 1)
+        )
+        named = [one for line in lines for one in _PROGRAM.findall(line) if one in programs]
+        lacks = named and not any(_is_here(one, folder) for one in named)
+        if lacks and below and not any("\n" in one for one in below):
+            found = " && ".join(below)
+    return found
+
+
+def _is_here(program: str, folder: Path) -> bool:
+    return bool(shutil.which(program)) or (folder / "node_modules/.bin" / program).exists()
 
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:

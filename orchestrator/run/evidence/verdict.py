@@ -21,7 +21,10 @@ from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
-_DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.UNREADABLE})
+_DROPPED = frozenset({
+    BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.NEVER_ENDS,
+    BaselineStanding.UNREADABLE,
+})  # fmt: skip
 
 
 class CommandVerdict(StrEnum):
@@ -97,25 +100,31 @@ def usable(base: BaselineCheck | None) -> bool:
 
 
 def executed_a_test(
-    one: Judged, settings: Settings, caught: bool | None, answer: WithoutWork | None = None
+    one: Judged,
+    settings: Settings,
+    caught: bool | None,
+    answer: WithoutWork | None = None,
+    *,
+    no_code: bool = False,
 ) -> bool:
     """Whether a command that passed proves anything.
 
     One whose tests cannot be counted counts by its exit code if it notices a canary or the work. If there was
-    no code to take out, the user's own does so too.
+    no code to take out, the user's own does so too, and each one beside documents alone.
 
     Args:
         one: its result.
         settings: those of the run.
         caught: the result of its canary on the same tree.
         answer: its result without the work, if that was asked.
+        no_code: the work changes documents alone.
     """
     if one.standing is not CommandVerdict.PASSED:
         return False
     chosen, ran = one.run.command in settings.verify, one.run.count.ran
     if ran is not None:
         return chosen or ran > 0
-    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen)
+    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen or no_code)
 
 
 def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:

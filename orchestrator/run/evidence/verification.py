@@ -24,7 +24,7 @@ from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
 from orchestrator.project.readiness.inputs import mark_of
-from orchestrator.project.readiness.kept import copied, is_as_made
+from orchestrator.project.readiness.kept import copied, is_as_made, remove_all
 from orchestrator.project.runners.ability import broke_off, failing_part, misses, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
@@ -50,6 +50,7 @@ _RUN_AGAIN = 20  # tests: if more fail at once, it is not chance
 _TRIES = 6  # more runs of a test at the base, before it is called steady
 _TRIES_OF_ALL = 3
 _LARGEST_COPY = 500_000_000  # bytes
+_BUILD_TREES = ("CMakeCache.txt", "meson-info")  # a folder with one of these
 _SHELL_WORDS = frozenset({"cd", "true", "false", "test", "[", "echo", "export", "set", ":"})
 
 
@@ -273,9 +274,12 @@ async def run_counted(
 
 
 async def run_tests(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
-    """Run a command without its linters: a question changes the code, and they would stop before a test."""
+    """Run a command without its linters: a question changes the code, and they would stop before a test.
+
+    As each answer to a question, one that fails while other commands run is asked for again alone.
+    """
     suite = suite_of(command, scratch.folder)
-    done = await run_counted(commands, scratch, without_linters(suite) or command)
+    done = await run_counted(commands, scratch, without_linters(suite) or command, is_evidence=True)
     return replace(done, command=command)
 
 
@@ -288,6 +292,8 @@ async def run_only(
 ) -> CommandRun | None:
     """Run only these test files, by the first of the suites that can.
 
+    If they fail while other commands run, they are run again alone.
+
     Returns:
         The result, or None if none of the suites accepts files.
     """
@@ -295,25 +301,36 @@ async def run_only(
         for suite in suites:
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
-                return await _run(commands, scratch, suite, prepared, reports, suite.command)
+                return await _run(
+                    commands, scratch, suite, prepared, reports, suite.command, is_evidence=True
+                )
     return None
 
 
 async def run_on(
-    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, again: bool = False
+    run: Run,
+    subject: _Subject,
+    tree: str,
+    files: Sequence[str],
+    *,
+    again: bool = False,
+    afresh: bool = False,
 ) -> CommandRun:
     """Run the test files on a tree, or all tests if none are named or the runner takes no files.
 
-    An answer of this process is not asked for twice, but with `again`.
+    An answer of this process is not asked for twice, but with `again`. `afresh`: without what commands have
+    built there, which a command with an emptied recipe would find.
     """
     asked = _asked(tree, subject.command, files)
-    if again or asked not in run.answered:
-        run.answered[asked] = await _run_on(run, subject, tree, files)
+    if again or afresh or asked not in run.answered:
+        run.answered[asked] = await _run_on(run, subject, tree, files, afresh=afresh)
     return run.answered[asked]
 
 
-async def _run_on(run: Run, subject: _Subject, tree: str, files: Sequence[str]) -> CommandRun:
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
+async def _run_on(
+    run: Run, subject: _Subject, tree: str, files: Sequence[str], *, afresh: bool
+) -> CommandRun:
+    async with run.evidence.scratch_worktree(run, tree, afresh=afresh) as scratch:
         there = [file for file in files if (scratch.folder / file).is_file()]
         elsewhere = [moved(one, scratch.folder) for one in subject.suites]
         suites = [suite_of(subject.command, scratch.folder), *elsewhere]
@@ -337,6 +354,8 @@ async def run_plainly(
             and await to_thread.run_sync(copied, scratch.folder, folder)
         ):
             folder = scratch.folder
+        else:
+            await to_thread.run_sync(_without_build_trees, folder)
         ran = await commands.whole(
             command,
             folder,
@@ -350,6 +369,16 @@ async def run_plainly(
             counted = await _counted(suite, ran, reports)
         looking = partial(_rewritten, scratch.folder, folder, tests)
         return replace(ran.run, count=counted, rewritten=await aside_or((), looking, "its files of tests"))
+
+
+def _without_build_trees(folder: Path) -> None:
+    """Remove generated build trees, which hold the path that they were made in and build nowhere else."""
+    found = {
+        path.parent
+        for name in _BUILD_TREES
+        for path in (*folder.glob(f"*/{name}"), *folder.glob(f"*/*/{name}"))
+    }
+    remove_all(folder, [one.relative_to(folder).as_posix() for one in found])
 
 
 def _rewritten(before: Path, after: Path, files: Sequence[str]) -> tuple[str, ...]:

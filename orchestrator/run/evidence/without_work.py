@@ -127,6 +127,10 @@ async def _asked_of(
 ) -> WithoutWork:
     files = control.files if control else ()
     done, sources = await _run_without(run, subject, work, functions, files)
+    if not control and done and done.passed:  # an output of the work may have stayed
+        afresh = (await run_on(run, subject, subject.tree, files, afresh=True)).passed
+        if afresh:
+            done, sources = await _run_without(run, subject, work, functions, files, afresh=True)
     if done is not None and _cannot_tell(subject, done) and (broken := _named_in(done, sources)):
         left = [one for one in functions if (one.file, one.name) not in broken]
         again, others = await _run_without(run, subject, work, left, files)
@@ -149,14 +153,20 @@ async def _asked_of(
 
 
 async def _run_without(
-    run: Run, subject: ResultComparison, work: Work, functions: Sequence[Function], files: Sequence[str]
+    run: Run,
+    subject: ResultComparison,
+    work: Work,
+    functions: Sequence[Function],
+    files: Sequence[str],
+    *,
+    afresh: bool = False,
 ) -> tuple[CommandRun | None, list[Emptied]]:
     sources = _sources(work, functions)
     contents = {file: source.content for file, source in sources.items() if source.functions}
     if not contents:
         return None, list(sources.values())
     tree = await with_contents(run.repository, work.tree, contents)
-    return await run_on(run, subject, tree, files), list(sources.values())
+    return await run_on(run, subject, tree, files, afresh=afresh), list(sources.values())
 
 
 def _sources(work: Work, functions: Sequence[Function]) -> dict[str, Emptied]:

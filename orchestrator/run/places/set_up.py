@@ -316,10 +316,10 @@ def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> st
 
 
 @asynccontextmanager
-async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree]:
+async def scratch_worktree(run: Run, tree: str, *, afresh: bool = False) -> AsyncIterator[ScratchWorktree]:
     """Yield a scratch worktree that holds exactly `tree`, ready for commands, until the context is left.
 
-    A new one is made if all others are in use.
+    A new one is made if all others are in use. `afresh`: without what commands have left there.
 
     Raises:
         GitError: git cannot put the tree into a folder.
@@ -332,6 +332,8 @@ async def scratch_worktree(run: Run, tree: str) -> AsyncIterator[ScratchWorktree
         scratch.free.append(root / f"{SCRATCH}{scratch.made}")
     folder = scratch.free.pop()
     try:
+        if afresh:
+            await remove_scratch(run.repository, folder)
         await show_tree(run.repository, folder, tree, base=run.started.base_commit)
         if scratch.shown.get(folder) != tree:
             await _tidy(folder)

@@ -1,5 +1,6 @@
 """The project's own commands in words: the baseline, the set-up of worktrees, verification and its proofs."""
 
+import re
 from collections.abc import Collection, Iterable
 from typing import assert_never
 
@@ -13,6 +14,8 @@ from state.words import baseline_words, count_words, doubts, facts_words, listed
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
 _LONG_S = 10.0  # a command that takes longer is told when it begins
+# A line of a set-up's output that says why it failed, where the last one only names a log.
+_TELLS = re.compile(r"getaddrinfo|could not resolve|name resolution|\berror(?:\[\w+\])?: \S", re.IGNORECASE)
 _SHORT_COMMAND = 40  # characters of a command of a set-up, once it was named in full
 _TAIL = 1_500  # characters of the output of a command that failed
 
@@ -108,7 +111,8 @@ def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words
     result = f"{said(done)} ({done.seconds:.1f} s)"
     if by_itself and not done.passed:
         lines = done.output_tail.strip().splitlines()
-        why = done.problem or (short(lines[-1]) if lines else f"exit code {done.exit_code}")
+        telling = [one for one in lines if _TELLS.search(one)] or lines
+        why = done.problem or (short(telling[-1]) if lines else f"exit code {done.exit_code}")
         result = f"failed: {why}. The baseline shows whether the commands can run"
     return Words(
         kind="set-up",

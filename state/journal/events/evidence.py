@@ -112,7 +112,7 @@ class ProofsTaken:
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
     that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
     they did when sq counted their tests. `stubs` are functions that the spec wants built and that do nothing,
-    as `file: name`.
+    as `file: name`. `only_prose`: the work changes documents alone, so there is no code to take out.
     """
 
     task_id: str
@@ -130,6 +130,7 @@ class ProofsTaken:
     marks: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
+    only_prose: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

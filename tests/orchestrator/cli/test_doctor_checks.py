@@ -251,6 +251,31 @@ def test_what_a_worktree_has_in_another_way_is_told_and_nothing_is_run(doctor, r
     assert "git ignores .env" in check["found"]
 
 
+def test_folders_that_git_ignores_are_named_too_whatever_they_hold(doctor, repository):
+    (repository / ".gitignore").write_text("vendor/\n__pycache__/\n")
+    for folder in ("vendor/acme", "__pycache__"):
+        (repository / folder).mkdir(parents=True)
+        (repository / folder / "it.php").write_text("x\n")
+    [check] = doctor("worktrees")[1]
+    assert check["found"].startswith("git ignores vendor/: `worktree.include`")
+
+
+def test_rules_for_commits_and_a_base_that_is_behind_are_told_too(doctor, repository, shell, tmp_path):
+    (repository / ".claude" / "hooks").mkdir(parents=True)
+    (repository / ".claude" / "hooks" / "pre-commit").write_text("#!/bin/sh\n")
+    shell(repository, "git", "config", "core.hooksPath", ".claude/hooks")
+    shell(repository, "git", "commit", "--quiet", "--allow-empty", "-m", "Newer")
+    shell(tmp_path, "git", "clone", "--quiet", "--bare", str(repository), "origin.git")
+    shell(repository, "git", "remote", "add", "origin", str(tmp_path / "origin.git"))
+    shell(repository, "git", "fetch", "--quiet")
+    shell(repository, "git", "branch", "--quiet", "-u", "origin/main")
+    shell(repository, "git", "reset", "--quiet", "--soft", "HEAD~1")
+    [check] = doctor("worktrees")[1]
+    assert check["level"] == "warn"
+    assert "has hooks (pre-commit)" in check["found"]
+    assert "the base is 1 commit(s) behind origin/main" in check["found"]
+
+
 def test_the_commands_that_verify_are_named_with_what_each_can_say(doctor, repository):
     _, [none] = doctor("commands")
     assert (none["level"], none["found"]) == ("warn", "the repository shows none that verifies it")

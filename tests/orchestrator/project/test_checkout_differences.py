@@ -23,6 +23,7 @@ async def test_a_cause_is_named_with_the_setting_that_mends_it(
     case: Mapping[str, Any], repository: Path, tmp_path: Path, shell: Callable[..., str]
 ) -> None:
     home, place = tmp_path / "home", tmp_path / "places" / "verify.1"
+    place = tmp_path / "places" / ("long" * 8) / "verify.1" if "too long" in case["says"] else place
     shell(repository, "git", "worktree", "add", "--quiet", "--detach", str(place))
     (repository / ".git" / "info").mkdir(exist_ok=True)
     bundle = "vendor/bundle"

@@ -230,6 +230,11 @@ def test_an_output_is_shown_in_whole_lines_without_terminal_codes_and_with_paths
     [
         ("E   ImportError: cannot import name 'add'\n=== 1 error in 0.1s ===\n", "", "ImportError: cannot"),
         ("src/lib.rs:3\nerror[E0425]: cannot find value\n\nsee above\n", "", "error[E0425]: cannot"),
+        (
+            "npm error request failed, reason: getaddrinfo x.test\nnpm error A complete log of this run: 0.log\n",
+            "",
+            "request failed, reason: getaddrinfo",
+        ),
         ("1 test\nFAILED\nbye\n", "", "exit code 2: FAILED"),
         ("bye\n\n", "", "exit code 2: bye"),
         ("", "", "exit code 2"),

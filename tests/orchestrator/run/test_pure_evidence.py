@@ -138,6 +138,7 @@ def test_a_command_that_this_machine_cannot_run_or_not_in_time_is_not_run_again(
     assert [standing for standing, may in told.items() if not may] == [
         BaselineStanding.MISSING,
         BaselineStanding.TOO_LONG,
+        BaselineStanding.NEVER_ENDS,
         BaselineStanding.UNREADABLE,
     ]
 

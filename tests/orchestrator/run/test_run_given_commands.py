@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from language.scripted import Rehearse, whole_run
 
+from orchestrator.project.runners.suite import suite_of
+from orchestrator.run.evidence.summary import shown_commands
 from state.journal import events as e
 
 Shell = Callable[..., str]
@@ -68,3 +70,22 @@ def test_the_lines_of_a_recipe_stand_for_a_program_that_is_not_on_this_machine(
     assert check.run.command == "test -e test_one.py && python3 -m unittest"
     assert check.run.count.passed == 1
     assert check.canary is not None and check.canary.caught  # noqa: PT018
+
+
+def test_below_a_script_the_tasks_of_a_missing_program_stand_for_it(tmp_path: Path) -> None:
+    files = {
+        "turbo.json": '{"tasks": {"test": {"dependsOn": ["^build"]}, "build": {}}}',
+        "package.json": '{"workspaces": ["packages/*"], "scripts": {"test": "turbo run test"}}',
+        "packages/a/package.json": '{"name": "a", "scripts": {"test": "node --test", "build": "node build.js"}}',
+        "packages/b/package.json": '{"name": "b", "scripts": {"test": "node --test"}}',
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (command,) = shown_commands(tmp_path)[0]
+    parts = ("packages/a run build", "packages/a run test", "packages/b run test")
+    assert command == " && ".join(f"npm --prefix={one}" for one in parts)
+    assert len(suite_of(command, tmp_path).test_runs) == 2
+    (tmp_path / "node_modules" / ".bin").mkdir(parents=True)
+    (tmp_path / "node_modules" / ".bin" / "turbo").write_text("")
+    assert list(shown_commands(tmp_path)[0]) == ["npm test"]

@@ -252,3 +252,31 @@ def test_an_environment_that_is_in_the_checkout_alone_is_named_before_a_token_is
     assert ".venv is in your checkout alone" in done.output
     assert not done.of(e.CallStarted)
     rehearse(whole_run(), verify=("make test",), settings={"worktree.include": (".venv/",)})
+
+
+# --- the path of the place ----------------------------------------------------------------------------------
+
+
+def test_tests_that_fail_by_the_path_of_a_worktree_are_told_so_and_those_that_fail_anywhere_are_not(
+    rehearse: Rehearse, commit: Commit
+) -> None:
+    test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertTrue({})\n"
+    commit({"test_path.py": test.format("'worktrees' not in __file__")})
+    command = "python3 -m unittest -q"
+    done = rehearse(whole_run(), verify=(command,), ends=None)
+    begin = done.output.partition("analysis: ")[0]
+    assert "your checkout may be green: test_path.T.test_it fails in sq's worktree and passes" in begin
+    assert "`worktrees = false`" in begin
+    commit({"test_path.py": test.format("False")})
+    done = rehearse(whole_run(), verify=(command,), ends=None)
+    assert "your checkout may be green" not in done.output
+
+
+def test_a_command_that_waits_for_changes_is_left_out_by_that_name(
+    rehearse: Rehearse, commit: Commit
+) -> None:
+    commit({"package.json": '{"scripts": {"test": "node --test --watch"}}'})
+    done = rehearse(whole_run(), ends=None)
+    begin = done.output.partition("analysis: ")[0]
+    assert "`npm test` (package.json): never ends" in begin
+    assert "too long" not in begin

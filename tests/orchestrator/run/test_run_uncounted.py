@@ -161,3 +161,71 @@ def test_a_command_that_notices_the_work_taken_out_alone_does_not_count(built: B
     done = built(one, one["files"], {**one["work"], "test.sh": loose})
     assert done.outcome is Outcome.UNVERIFIED, done.output
     assert "passes with each of these small changes in the work too: calc.sh:3: $2 * $3" in done.output
+
+
+def test_documents_alone_need_no_command_that_notices_them(built: Built) -> None:
+    files = WORKS["a script that has no function"]["files"]
+    done = built({}, {**files, "Makefile": "test:\n\tsh test.sh\n"}, {"README.md": "make test\n"})
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+def test_an_output_of_the_work_does_not_stay_where_the_work_is_taken_out(built: Built) -> None:
+    rule = "out/{0}: src/{0}\n\tmkdir -p out\n\ttr a-z A-Z < src/{0} > out/{0}\n"
+    check = '\ttest "$$(cat out/{0})" = {1}\n'
+    base = rule.format("a") + "test: out/a\n" + check.format("a", "HELLO")
+    work = rule.format("a") + rule.format("mul") + "test: out/a out/mul\n"
+    files = {"Makefile": base, ".gitignore": "out/\n", "src/a": "hello\n", "src/mul": "world\n"}
+    work += check.format("a", "HELLO") + check.format("mul", "WORLD")
+    done = built({}, files, {"Makefile": work})
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+@NODE
+def test_a_committed_build_that_its_source_does_not_make_is_not_believed(built: Built) -> None:
+    source = BUILT["work"]["src/calc.js"].replace("a * b", "a + b")
+    done = built(
+        {}, BUILT["files"], {**BUILT["work"], "src/calc.js": source, "test/mul.test.js": BUILT["honest"]}
+    )
+    assert done.outcome is Outcome.UNVERIFIED, done.output
+    assert "so the source does not make that build" in done.output
+
+
+PHP = pytest.mark.skipif(not shutil.which("phpunit"), reason="needs phpunit")
+CMAKE = pytest.mark.skipif(not (shutil.which("cmake") and shutil.which("cc")), reason="needs cmake and cc")
+
+
+@PHP
+def test_several_files_of_a_runner_that_takes_one_are_counted_with_their_names(built: Built) -> None:
+    test = "<?php\nuse PHPUnit\\Framework\\TestCase;\nrequire_once __DIR__ . '/../calc.php';\n"
+    test += "final class {0}Test extends TestCase\n{{\n    public function test{0}(): void\n    {{\n        {1}\n    }}\n}}\n"
+    add = "$this->assertSame(5, add(2, 3));"
+    calc = "<?php\n\nfunction add(int $a, int $b): int\n{\n    return $a + $b;\n}\n"
+    suite = '<phpunit><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>'
+    files = {"phpunit.xml": suite, "calc.php": calc}
+    files |= {f"tests/{one}Test.php": test.format(one, add) for one in ("Add", "More")}
+    mul = "\nfunction mul(int $a, int $b): int\n{\n    return $a * $b;\n}\n"
+    work = {
+        "calc.php": calc + mul,
+        "tests/MulTest.php": test.format("Mul", "$this->assertSame(6, mul(2, 3));"),
+    }
+    done = built({}, files, work)
+    assert done.outcome is Outcome.COMPLETE, done.output
+
+
+@CMAKE
+def test_a_program_that_is_one_test_and_a_new_one_that_the_build_lists_end_complete(built: Built) -> None:
+    lists = (
+        "cmake_minimum_required(VERSION 3.13)\nproject(calc C)\nenable_testing()\nadd_library(calc calc.c)\n"
+    )
+    program = "add_executable({0} {0}.c)\ntarget_link_libraries({0} calc)\nadd_test(NAME {0} COMMAND {0})\n"
+    test = "int {0}(int a, int b);\n\nint main(void)\n{{\n    return {0}(2, 3) == {1} ? 0 : 1;\n}}\n"
+    calc = "int add(int a, int b)\n{\n    return a + b;\n}\n"
+    files = {".gitignore": "build/\n", "CMakeLists.txt": lists + program.format("test_add"), "calc.c": calc}
+    files["test_add.c"] = test.format("add", 5)
+    work = {"CMakeLists.txt": files["CMakeLists.txt"] + program.format("test_mul")}
+    work |= {
+        "calc.c": calc + "\nint mul(int a, int b)\n{\n    return a * b;\n}\n",
+        "test_mul.c": test.format("mul", 6),
+    }
+    done = built({}, files, work)
+    assert done.outcome is Outcome.COMPLETE, done.output
