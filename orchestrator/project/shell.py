@@ -212,6 +212,19 @@ def _unwrapped(words: list[str]) -> list[str]:
     return words
 
 
+_INSTALLS = frozenset({
+    "uv sync", "uv lock", "pip install", "pip3 install", "poetry install", "pdm install", "pdm sync",
+    "pipenv install", "pipenv sync", "hatch env", "npm ci", "npm install", "npm i", "pnpm install", "pnpm i",
+    "yarn install", "bun install", "bundle install", "composer install", "mix deps.get", "cargo fetch",
+})  # fmt: skip
+
+
+def only_installs(line: str) -> bool:
+    """Whether all commands of a line install what the project depends on, and do nothing else."""
+    found = [" ".join(one.words[:2]) for one in simple_commands(line) if one.words]
+    return bool(found) and all(one in _INSTALLS or one == "yarn" for one in found)
+
+
 def _module_at(words: Sequence[str]) -> int:
     """Return the place of `-m` among the interpreter's own options."""
     position = 1

@@ -74,6 +74,18 @@ def test_an_environment_below_a_hidden_checkout_in_a_system_folder_is_shown_by_i
     assert [mount.target for mount in mounts] == [programs]
 
 
+def test_a_cache_that_its_tool_has_to_write_is_shown_to_those_that_may(tmp_path: Path) -> None:
+    """uv writes into its cache before it runs anything, and begins an empty one where it sees none."""
+    for name in (".cache/uv", ".npm"):
+        (tmp_path / "home" / name).mkdir(parents=True)
+    argv = ["sh", "-c", 'mkdir -p "$HOME/.cache/uv/new" && ! touch "$HOME/.npm/new"']
+    argv = bubblewrapped(argv, sealed := plan(tmp_path, "/usr/bin:/bin"))
+    done = subprocess.run(argv, env={"HOME": str(tmp_path / "home")}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert tmp_path / "home" / ".npm" in {one.target for one in sealed.mounts}
+    assert not (tmp_path / "home/.cache/uv/new").exists()
+
+
 def test_a_shim_finds_the_versions_that_its_manager_keeps_in_the_home(tmp_path: Path, tools: Path) -> None:
     kept = tmp_path / "home" / ".rustup" / "toolchains"
     kept.mkdir(parents=True)

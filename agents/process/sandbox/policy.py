@@ -140,7 +140,7 @@ class SandboxPolicy:
     def _caches(self, needs: Needs) -> list[Mount]:
         fills = needs.with_credentials
         own = own_caches(self.home, self._store, writes=fills)
-        return [*(writing if fills else reading)(caches(self.home, self.environ)), *own]
+        return [*(writing if fills else reading)(caches(self.home, self.environ, writes=fills)), *own]
 
     @property
     def _store(self) -> Path:

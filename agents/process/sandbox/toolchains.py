@@ -45,6 +45,7 @@ class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     shims: dict[str, list[str]]
     signs: tuple[str, ...]
     caches: tuple[tuple[str, str, str], ...]
+    written: tuple[str, ...]
     credentials: tuple[str, ...]
 
 
@@ -184,14 +185,18 @@ def _holds(folder: Path, kept_out: Sequence[Path]) -> bool:
     )
 
 
-def caches(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the package caches that exist."""
-    for below, variable, inside in toolchains().caches:
+def caches(home: Path, environ: Mapping[str, str], *, writes: bool) -> Iterator[Path]:
+    """Yield the package caches that exist and are of use to a process that `writes` there or not."""
+    for below, variable, inside in _of_use(writes=writes):
         named = environ.get(variable, "") if variable else ""
         usual = [home / below] if below else []
         for path in (*usual, *([Path(named) / inside] if named.startswith("/") else [])):
             if path.is_dir():
                 yield path
+
+
+def _of_use(*, writes: bool) -> Iterator[tuple[str, str, str]]:
+    return (row for row in toolchains().caches if writes or row[0] not in toolchains().written)
 
 
 def own_caches(home: Path, store: Path, *, writes: bool) -> Iterator[Mount]:
@@ -202,7 +207,7 @@ def own_caches(home: Path, store: Path, *, writes: bool) -> Iterator[Mount]:
         store: sq's folder. All of them are made there for a process that `writes`.
         writes: the process fills them. Others read those that hold something.
     """
-    for below, _, _ in toolchains().caches:
+    for below, _, _ in _of_use(writes=writes):
         source = store / below
         if not below or (home / below).is_dir():
             continue

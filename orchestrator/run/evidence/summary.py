@@ -9,6 +9,7 @@ from agents.process.frozen import is_living
 from orchestrator.project.checks import configured_checks
 from orchestrator.project.detection import detect
 from orchestrator.project.runners.suite import suite_of
+from orchestrator.project.shell import only_installs
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
 from prompts.marking import data, line
@@ -270,7 +271,8 @@ def shown_commands(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 def _runnable_here(command: str, folder: Path) -> str:
     """Return the lines of a recipe in place of a command whose program is not on this machine.
 
-    A script may lead to another such program: then those of the recipe below it.
+    A script may lead to another such program: then those of the recipe below it. Lines that only install are
+    left out, because the set-up has done that, with the network.
     """
     runs = [one for one in suite_of(command, folder).runs if one.through]
     programs = {one for run in runs for row in run.through for call in row.called for one in call.programs}
@@ -283,7 +285,7 @@ def _runnable_here(command: str, folder: Path) -> str:
         named = [one for line in lines for one in _PROGRAM.findall(line) if one in programs]
         lacks = named and not any(_is_here(one, folder) for one in named)
         if lacks and below and not any("\n" in one for one in below):
-            found = " && ".join(below)
+            found = " && ".join([one for one in below if not only_installs(one)] or below)
     return found
 
 

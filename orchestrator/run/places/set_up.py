@@ -56,6 +56,7 @@ _SUBMODULES = "sq-submodules"  # beside it
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _CUT, _DONE = "begun on", "begun", "done for"
 _PATHS_TOLD = 100
+_AS_SET_UP = {"UV_NO_SYNC": "1"}  # `uv run` takes the environment that is there, also without a lock file
 
 
 class SetUpError(SqError):
@@ -339,7 +340,7 @@ async def scratch_worktree(run: Run, tree: str, *, afresh: bool = False) -> Asyn
             await _tidy(folder)
         scratch.shown[folder] = tree
         key = await set_up(run, "", folder, of_sq=True)
-        environment = await ready_environment(run, folder)
+        environment = await ready_environment(run, folder) | _AS_SET_UP
         yield ScratchWorktree(folder=folder, tree=tree, environment=environment, set_up=key)
     finally:
         scratch.free.append(folder)
@@ -355,7 +356,12 @@ async def _tidy(folder: Path) -> None:
 
 
 async def remove_scratch_worktrees(run: Run) -> None:
-    """Remove the scratch worktrees, and of the set-up results those that no later run can use."""
+    """Remove the scratch worktrees, and of the set-up results those that no later run can use.
+
+    A run that can be resumed keeps both, so that it ends at once and goes on without another set-up.
+    """
+    if run.view.ended is None or run.view.ended.resumable:
+        return
     root = worktree_root(run.repository, run.started.run_id)
     for folder in sorted(root.glob(f"{SCRATCH}*")):
         try:

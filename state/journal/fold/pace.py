@@ -16,8 +16,10 @@ def note_pace(pace: PaceView, stored: Stored) -> None:  # noqa: C901, PLR0912  o
         return (at - since).total_seconds() if since else 0.0
 
     match stored.event:
-        case e.RunResumed():
+        case e.RunResumed(verify=verify):
             begun.clear()  # the time between two processes belongs to no step
+            if verify is not None:  # other commands have other times
+                pace.verify_s = pace.claim_s = pace.merge_s = 0.0
         case e.BaselineTaken(checks=checks):
             pace.verify_s = max(pace.verify_s, sum(check.run.seconds for check in checks))
         case e.VerificationStarted(task_id=task_id):

@@ -43,6 +43,7 @@ from state.journal.events import Stored
 from state.journal.events.run import PaceView
 from state.journal.events.tasks import Stage
 from state.journal.fold.fold import fold
+from state.journal.fold.pace import note_pace
 from state.journal.store import JournalReader
 from state.outcome import Outcome
 from state.paths import StateFolder
@@ -339,3 +340,11 @@ def test_a_machine_that_sleeps_an_hour_in_a_wait_and_in_an_exchange_ends_nothing
     clock.write_text("7200")
     output, _ = process.communicate(timeout=90)
     assert process.returncode == 0, output
+
+
+@pytest.mark.parametrize(("verify", "left"), [(("true",), 0.0), (None, 100.0)])
+def test_other_commands_at_a_resume_have_other_times(verify: tuple[str, ...] | None, left: float) -> None:
+    pace = PaceView(verify_s=100, claim_s=100, merge_s=100, move_s=2, review_s=20)
+    note_pace(pace, Stored(seq=9, at=datetime.now(UTC), event=e.RunResumed(verify=verify)))
+    assert (pace.verify_s, pace.claim_s, pace.merge_s) == (left, left, left)
+    assert (pace.move_s, pace.review_s) == (2, 20)

@@ -72,6 +72,14 @@ def test_the_lines_of_a_recipe_stand_for_a_program_that_is_not_on_this_machine(
     assert check.canary is not None and check.canary.caught  # noqa: PT018
 
 
+def test_lines_of_a_recipe_that_only_install_are_left_to_the_set_up(tmp_path: Path) -> None:
+    (tmp_path / "Justfile").write_text(
+        "init:\n    uv sync --group dev\n    python -m pip install x\n\n@test *options: init\n  uv run pytest -n auto {{options}}\n"
+    )
+    (tmp_path / "test_one.py").write_text("def test_it():\n    pass\n")
+    assert list(shown_commands(tmp_path)[0]) == ["uv run pytest -n auto"]
+
+
 def test_below_a_script_the_tasks_of_a_missing_program_stand_for_it(tmp_path: Path) -> None:
     files = {
         "turbo.json": '{"tasks": {"test": {"dependsOn": ["^build"]}, "build": {}}}',

@@ -11,10 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 from language.scripted import Done, Rehearse, call, completes, says, whole_run, writes
+from language.stopping import newest, stopping_after
 
 from orchestrator.run.places.set_up import in_turn
 from orchestrator.views.descriptions.evidence import evidence_words
-from state.errors import UsageError
+from state.errors import JournalError, UsageError
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import Outcome
@@ -223,6 +224,19 @@ def test_worktrees_are_made_ready_by_their_lock_file_once_and_then_by_copies(
     assert delivered(package, shell) >= {"notes.txt", "package.json"}
     assert not any(path.startswith("node_modules") for path in delivered(package, shell))
     assert not (done.folder / "ready").exists()
+
+
+def test_a_run_that_goes_on_takes_the_set_ups_that_are_there(
+    rehearse: Rehearse, resume: Resume, package: Path
+) -> None:
+    with pytest.raises(JournalError):
+        rehearse(whole_run(), verify=("true",), open_journal=stopping_after(e.BaselineTaken))
+    scratch = worktree_root(package, newest(package).name) / "verify.1"
+    assert (scratch / "node_modules").is_dir()
+    done = resume(Done(Outcome.FAILED, newest(package), [], ""))
+    ran = [run.command for one in done.of(e.WorkspaceSetUp) for run in one.runs]
+    assert len(ran) == 1, ran
+    assert not scratch.exists()
 
 
 @pytest.mark.late
