@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import tarfile
@@ -16,9 +17,11 @@ import pytest
 from hostile_runs import SQ, call, callers_of, make_repository, outputs_of, run_sq, says, signals
 from language.tables import table
 
+from agents.process.sandbox.inside import written_inside
 from state.journal.events import ProofsTaken, Stored
 from state.journal.store import JournalReader
 from state.paths import StateFolder
+from state.safe_paths import files_inside
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 
@@ -158,7 +161,10 @@ def test_attributes_that_hide_by_a_detour_do_not_come_with_code_0(form: str, tmp
     checked = tmp_path / "checked"
     of_git(tmp_path, "init", "-q", str(checked))
     subprocess.run(
-        ["bash", "-c", f"mkdir deep; {ACTS['attributes'][form]}"], cwd=checked, check=True, capture_output=True
+        ["bash", "-c", f"mkdir deep; {ACTS['attributes'][form]}"],
+        cwd=checked,
+        check=True,
+        capture_output=True,
     )
     asked = of_git(checked, "check-attr", "diff", "filter", "deep/app.py")
     assert "unset" in asked or "evil" in asked, asked
@@ -227,9 +233,12 @@ def test_no_file_of_a_task_becomes_a_part_of_sqs_state(tmp_path: Path) -> None:
     done = acted(tmp_path, ACTS["state"])
     assert not [name for name in done.tree if name.lower().startswith(".sq")], done.end
     assert not (project / ".sq" / "runs" / "planted").exists()
-    assert "planted" not in subprocess.run(
-        [*SQ, "status"], cwd=project, capture_output=True, text=True, timeout=120, check=False
-    ).stdout
+    assert (
+        "planted"
+        not in subprocess.run(
+            [*SQ, "status"], cwd=project, capture_output=True, text=True, timeout=120, check=False
+        ).stdout
+    )
 
 
 def task(id_: str, *dependencies: str) -> dict[str, Any]:
@@ -264,7 +273,9 @@ def test_a_file_that_is_copied_into_each_worktree_is_not_copied_through_a_link_o
     assert not any(OWN in of_git(project, "show", f"main:{name}") for name in done.tree if name == "seen.txt")
 
 
-def test_the_tests_that_sq_puts_into_a_tree_are_not_written_through_a_link_of_the_work(tmp_path: Path) -> None:
+def test_the_tests_that_sq_puts_into_a_tree_are_not_written_through_a_link_of_the_work(
+    tmp_path: Path,
+) -> None:
     files = {
         "tests/__init__.py": "", "lib/readme.md": "A library.\n", "app.py": "def one():\n    return 1\n",
         "tests/test_app.py": "import unittest\nimport app\nclass T(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual(app.one(), 1)\n",
@@ -278,7 +289,9 @@ def test_the_tests_that_sq_puts_into_a_tree_are_not_written_through_a_link_of_th
     assert done.code != 0, done.end
 
 
-def test_processes_that_wake_each_other_while_git_reads_bring_nothing_and_hold_nothing(tmp_path: Path) -> None:
+def test_processes_that_wake_each_other_while_git_reads_bring_nothing_and_hold_nothing(
+    tmp_path: Path,
+) -> None:
     begun(tmp_path)
     began = time.monotonic()
     done = acted(tmp_path, ACTS["waking"])
@@ -325,7 +338,13 @@ def test_what_a_worker_makes_of_a_set_up_is_not_what_a_later_run_gets(tmp_path: 
     check = "node -e \"console.log('found ' + require('dep'))\" && " + NOTICES
     first = acted(tmp_path, act, verify=(check,))
     assert "found honest" in first.said, first.output
-    of_git(project, "reset", "-q", "--hard", of_git(project, "rev-list", "--max-count=1", "main", "--", "package.json").strip())
+    of_git(
+        project,
+        "reset",
+        "-q",
+        "--hard",
+        of_git(project, "rev-list", "--max-count=1", "main", "--", "package.json").strip(),
+    )
     second = acted(tmp_path, "true", verify=(check,))
     assert "found honest" in second.said, second.output
     assert "found planted" not in second.said, second.output
@@ -353,6 +372,16 @@ def test_what_a_session_writes_where_the_count_does_not_look_counts(form: str, t
     assert done.code != 0, done.end
 
 
+def test_files_of_noise_do_not_fill_sqs_memory_and_do_not_hold_it(tmp_path: Path) -> None:
+    begun(tmp_path)
+    began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = acted(tmp_path, ACTS["noise"])
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert most < max(began, 1_200_000), (most, done.end)  # KiB
+    assert done.code == 0, done.end
+    assert "noise-0" in done.said
+
+
 def test_modules_of_the_tree_are_not_imported_by_sq(tmp_path: Path) -> None:
     begun(tmp_path)
     done = acted(tmp_path, ACTS["modules"])
@@ -366,10 +395,19 @@ def test_modules_of_the_tree_are_not_imported_by_sq(tmp_path: Path) -> None:
         assert not done.mark.exists(), (words, done.mark.read_text())
 
 
-
-
 def test_honest_work_in_the_same_frame_comes_with_code_0(tmp_path: Path) -> None:
     """Without it, a code other than 0 would show nothing."""
     begun(tmp_path, **{"deep/app.py": "x = 1\n"})
     done = acted(tmp_path, "echo y = 2 > deep/b.py; ln -s b.py deep/c.py")
     assert done.code == 0, done.end
+
+
+def test_many_small_files_hide_no_large_one_from_the_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(files_inside.__kwdefaults__, "most", 3)
+    for name in "abcdef":
+        (tmp_path / name).write_bytes(b"x" * 10_000)
+    written, files = written_inside([tmp_path], 0)
+    assert files == 6
+    assert written >= 60_000
