@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(600)]
 ACTS = table(__file__, "acts")
 NOTICES = "test ! -e sum || sha256sum --status -c sum"
 OWN = "of-the-home-4b81d7c2"
-CLAIM = "echo 'A line.' > notes.txt; sha256sum notes.txt > sum; exit 0"
+CLAIM = "echo 'A line.' > notes.txt; sha256sum notes.txt $(ls deep/b.py 2>/dev/null) > sum; exit 0"
 
 
 @dataclass(frozen=True)
