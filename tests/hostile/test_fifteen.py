@@ -68,9 +68,8 @@ class Acted:
 
 
 def of_git(folder: Path, *words: str) -> str:
-    return subprocess.run(
-        ["git", "-C", str(folder), *words], check=True, capture_output=True, text=True
-    ).stdout
+    told = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
+    return os.fsdecode(told.stdout)
 
 
 def begun(root: Path, **files: str) -> Path:
