@@ -72,7 +72,7 @@ def written_inside(folders: Iterable[Path], since: float) -> tuple[int, int]:
     """
     seen: dict[tuple[int, int], int] = {}
     for folder in folders:
-        for name in files_inside(folder, every=True):
+        for name in files_inside(folder, most=sys.maxsize, every=True):
             try:
                 with parent_inside(folder, name) as (parent, last):
                     facts = os.lstat(last, dir_fd=parent)

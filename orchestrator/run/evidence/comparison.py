@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from agents.concurrency import aside, aside_or
-from orchestrator.git.trees import changed_paths, contents_at, files_in, text_at, with_files
+from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, text_at, with_files
 from orchestrator.project.build_files.builds import is_built
 from orchestrator.project.files import third_party, written_here
 from orchestrator.project.functions.emptying import types_with_a_default
@@ -172,7 +172,9 @@ async def work_between(run: Run, subject: ResultComparison) -> Work:
     """
     touched = subject.touched
     inline = [path for path in (*touched.held, *touched.new) if (one := language_of(path)) and one.tests]
-    paths = [path for path in (*touched.code, *touched.manifests, *inline) if language_of(path)]
+    links = await links_in(run.repository, subject.tree)  # the target of one is no code
+    every = dict.fromkeys((*touched.code, *touched.manifests, *inline)).keys() - links.keys()
+    paths = [path for path in sorted(every) if language_of(path)]
     before = await contents_at(run.repository, subject.base, paths)
     after = await contents_at(run.repository, subject.tree, paths)
     built = [path for path in after if is_built(path) and not third_party(path)]

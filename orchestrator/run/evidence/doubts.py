@@ -56,12 +56,13 @@ def files_that_run_later(
         every: all paths of the tree. Only new links give one of them a new name.
         added: the new lines of the changed files of which only some lines count.
     """
+    there = set(changed) & set(every)
     found = [
         path if name == path else f"{path} (by a link it is {name})"
         for name, path in _named(changed, before, now, every).items()
         if (row := runs_later(name))
         and not names(spec, name, row.terms)
-        and (not row.file.holds or any(re.search(row.file.holds, one) for one in (added or {}).get(path, ())))
+        and (not row.file.holds or _has_line(row.file.holds, path, there, added or {}))
     ]
     found += _repositories(changed, every)
     for path in now:
@@ -70,6 +71,13 @@ def files_that_run_later(
             found.append(f"{path} → {now[path]}")
     more = [f"{len(found) - _MOST_LATER} more"] if len(found) > _MOST_LATER else []
     return (*found[:_MOST_LATER], *more)
+
+
+def _has_line(holds: str, path: str, there: Collection[str], added: Mapping[str, Collection[str]]) -> bool:
+    """Whether a file has a new line of these, or may have one: nobody could read it under its name."""
+    if path not in added:
+        return path in there
+    return any(re.search(holds, one) for one in added[path])
 
 
 def _named(

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from agents.concurrency import aside
-from orchestrator.git.trees import contents_at, with_contents
+from orchestrator.git.trees import contents_at, links_in, with_contents
 from orchestrator.project.files import is_code, written_here
 from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function
@@ -80,6 +80,7 @@ class _Asking:
 async def _asking(run: Run, subject: ResultComparison, work: Work) -> _Asking:
     touched = subject.touched
     paths = {*work.sources, *touched.code, *touched.configuration, *touched.manifests}
+    paths -= {*await links_in(run.repository, subject.tree)}  # git can make no link whose target was taken out
     before = await contents_at(run.repository, subject.base, paths)
     before, after = written_here(before, await contents_at(run.repository, subject.tree, paths))
     return _Asking(run=run, subject=subject, work=work, before=before, after={**after, **work.sources})

@@ -121,7 +121,8 @@ async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
     now = await links_in(run.repository, tree)
     before = await links_in(run.repository, base)
     every = await files_in(run.repository, tree)
-    looked = [path for path in changed if (row := runs_later(path)) and row.file.holds]
+    named = [path for path in changed if "\N{REPLACEMENT CHARACTER}" not in path]  # others may be two files
+    looked = [path for path in named if (row := runs_later(path)) and row.file.holds]
     olds, news = [
         await contents_at(run.repository, one, looked, largest=_LARGEST_LOOKED_AT) for one in (base, tree)
     ]

@@ -113,6 +113,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
     before = passed_before(run.view) - {one.test for one in (proofs.changes if proofs else ())}
     whole = (task.place.base_commit, task.claim.commit)
     earlier = await _earlier(folder, findings, reviewed, whole)
+    tokens = await tokens_of(folder, *whole)
     return prompts.render(
         "review_task",
         instructions=get_review_prompt(run.effort.review_depth),
@@ -142,7 +143,8 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         earlier=earlier,
         asked=asked_of(run.view, task.task.id),
         on_criteria=question(run.view, task.task.id, task.claim.committed_tree),
-        tokens=await tokens_of(folder, *whole),
+        tokens=tokens.places,
+        unread=tokens.unread,
         diff=shown_once(await diff_text(folder, *whole, limit=DIFF_LIMIT), earlier),
         users=users_paths(run),
     )

@@ -89,9 +89,10 @@ def _settled(
 
 
 async def _credentials_in(task: TaskView) -> list[str]:
-    """Return a remark for people on each place where the work holds a token that sq did not know."""
-    places = await tokens_of(Path(task.place.worktree), task.place.base_commit, task.claim.commit)
-    return [f"{place} looks like a real credential: if it is one, revoke it" for place in places]
+    """Return a remark for people on each token that sq did not know, and on what it did not read."""
+    found = await tokens_of(Path(task.place.worktree), task.place.base_commit, task.claim.commit)
+    places = [f"{place} looks like a real credential: if it is one, revoke it" for place in found.places]
+    return [*places, *(f"sq did not look through {one} for credentials" for one in found.unread)]
 
 
 def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
