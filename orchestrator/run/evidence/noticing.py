@@ -80,7 +80,7 @@ class _Asking:
 async def _asking(run: Run, subject: ResultComparison, work: Work) -> _Asking:
     touched = subject.touched
     paths = {*work.sources, *touched.code, *touched.configuration, *touched.manifests}
-    paths -= {*await links_in(run.repository, subject.tree)}  # git can make no link whose target was taken out
+    paths -= {*await links_in(run.repository, subject.tree)}  # git makes no link to a text that was taken out
     before = await contents_at(run.repository, subject.base, paths)
     before, after = written_here(before, await contents_at(run.repository, subject.tree, paths))
     return _Asking(run=run, subject=subject, work=work, before=before, after={**after, **work.sources})

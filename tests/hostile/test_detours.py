@@ -1,4 +1,4 @@
-"""Fifteen acts of somebody who had not read the code: each is a Worker's run, and what it left outside is looked at."""
+"""Detours to what is promised to hold: each is a Worker's run, and what it left outside is looked at."""
 
 import json
 import os
