@@ -6,7 +6,7 @@ from pathlib import Path
 
 import prompts
 from agents.roles.worker import plain_question, signal_of
-from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
+from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK
 from orchestrator.gates.power_steering.rules.unfinished import announced_in
 from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
 from orchestrator.run.asking.people import answered_in, unheard_by
@@ -28,7 +28,7 @@ from state.journal.events.calls import CallView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
-from state.records.calls import CallEnd
+from state.records.calls import TASK_COMPLETE, CallEnd
 from state.records.plan import Criterion, Task, TestThatChanges
 from state.records.questions import Question
 from state.records.reviews import Finding, ReviewIssue

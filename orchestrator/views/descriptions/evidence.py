@@ -59,11 +59,11 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noq
 def _begun(view: RunView, event: e.CommandStarted) -> Words:
     """Return that a command begins. One that took long before, and now runs as a whole, is told."""
     took = 0.0 if event.part else view.evidence.took.get(event.command, 0.0)
-    which = f" {event.nth} of {event.of}" if event.of > 1 else ""
+    which = f" {event.nth} of {event.of}" if event.of > 1 and not event.part else ""
     asked = f" ({event.about})" if event.about else ""
     before = f", which took {duration(took)} before" if took else ""
     text = (
-        f"sq runs{which} for the {event.purpose}{asked}: {'a part of ' * event.part}`{event.command}`{before}"
+        f"sq runs{which} for the {event.purpose}{asked}: {'some tests of ' * event.part}`{event.command}`{before}"
     )
     of_the_run = {"baseline": "baseline", "set-up": _SQS_OWN}.get(event.purpose, _MERGED)
     return Words(kind="command", subject=event.task_id or of_the_run, text=text, is_told=took >= _LONG_S)

@@ -114,7 +114,7 @@ def _how_far(view: RunView, task: TaskView) -> str:
     if task.stage is not Stage.BUILDING:
         return ""
     refused = [one.for_people.strip().partition("\n")[0] for one in task.open.refusals[-1:]]
-    claimed = ["claimed to be complete, not verified"] if view.is_checked(task.task.id) else []
+    claimed = ["claimed to be complete, not verified"] if view.is_claimed(task.task.id) else []
     told = claimed or [f"its last claim was refused: {one}" for one in refused]
     return f" ({visible(told[0])})" if told else ""
 

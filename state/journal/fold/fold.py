@@ -162,11 +162,13 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  #
             under_way.pop(f"turn {event.turn}", None)
         case e.CommandStarted():
             begun = CommandsView(event.purpose, event.task_id, (event.command,), stored.at, event)
+            for key in [key for key, one in under_way.items() if one.is_cut and one.task_id == event.task_id]:
+                del under_way[key]
             under_way[f"command {event.number}"] = begun
         case e.CommandEnded():
             one = under_way.pop(f"command {event.number}", None)
             if one and event.cut_off:
-                under_way[f"command {event.number}"] = replace(one, started=None)
+                under_way[f"command {event.number}"] = replace(one, started=None, is_cut=True)
             elif one:
                 evidence.took.setdefault(one.commands[0], event.seconds)
         case _:
