@@ -32,7 +32,7 @@ from orchestrator.views.models.criteria import (
 )
 from orchestrator.views.models.decisions import decisions_of, spec_questions
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.points import attention, findings_by_state
+from orchestrator.views.models.points import attention, findings_by_state, found_before
 from orchestrator.views.models.spend import past_run_of, spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
@@ -102,6 +102,7 @@ def report_of(
         attention=cut.first(attention(story, criteria), "points to look at"),
         decisions=cut.first(decisions_of(view), "decisions"),
         findings=cut.first(findings_by_state(story), "findings"),
+        found_before=cut.first([*found_before(story)], "findings before the work"),
         tasks=cut.first([_task(story, row, works, cut, now, standing) for row in rows.values()], "tasks"),
         spending=spending(view),
         timeline=timeline(story, now),

@@ -165,6 +165,7 @@ class ReportContents:
     attention: tuple[Point, ...]
     decisions: tuple[Decision, ...]
     findings: tuple[FindingRow, ...]
+    found_before: tuple[str, ...]
     tasks: tuple[TaskPart, ...]
     spending: Spending
     timeline: Timeline
