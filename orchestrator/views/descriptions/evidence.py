@@ -62,9 +62,7 @@ def _begun(view: RunView, event: e.CommandStarted) -> Words:
     which = f" {event.nth} of {event.of}" if event.of > 1 and not event.part else ""
     asked = f" ({event.about})" if event.about else ""
     before = f", which took {duration(took)} before" if took else ""
-    text = (
-        f"sq runs{which} for the {event.purpose}{asked}: {'some tests of ' * event.part}`{event.command}`{before}"
-    )
+    text = f"sq runs{which} for the {event.purpose}{asked}: {'some tests of ' * event.part}`{event.command}`{before}"
     of_the_run = {"baseline": "baseline", "set-up": _SQS_OWN}.get(event.purpose, _MERGED)
     return Words(kind="command", subject=event.task_id or of_the_run, text=text, is_told=took >= _LONG_S)
 

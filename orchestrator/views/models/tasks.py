@@ -6,7 +6,16 @@ from datetime import datetime
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, stage_word, summary_of, why_not
+from orchestrator.views.models.summary import (
+    Group,
+    Need,
+    Overview,
+    RunState,
+    TaskRow,
+    stage_word,
+    summary_of,
+    why_not,
+)
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView

@@ -295,7 +295,11 @@ def exchange(task_id: str, report: str = "task_complete") -> tuple[Event, ...]:
 def two(*more: Event) -> tuple[Event, ...]:
     """Task a is verified. Task b has reported (20 s after the begin)."""
     tasks = tuple(Task(id=name, title=name, description="") for name in "ab")
-    begun: list[Event] = [TIMED, e.RepositoryAnalyzed(analysis=Analysis()), e.PlanAccepted(tasks=tasks, criteria=())]
+    begun: list[Event] = [
+        TIMED,
+        e.RepositoryAnalyzed(analysis=Analysis()),
+        e.PlanAccepted(tasks=tasks, criteria=()),
+    ]
     for name in "ab":
         begun.append(e.TaskStarted(task_id=name, branch=name, worktree=f"/{name}", base_commit="c"))
         begun.append(e.AttemptStarted(task_id=name, attempt=1, session_id="s", tree="t"))
