@@ -11,6 +11,7 @@ from state.records.questions import Answer, Question
 from state.records.spec_check import SpecAnswer, SpecFinding, quoted
 from state.records.work import WorkFacts
 
+OTHER_FORM = "is left out: --verify names the tests that sq runs"  # ends a line on a whole suite
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 NO_TEST = re.compile(
@@ -106,22 +107,17 @@ def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
 def fit_words(fit: DeadlineFit, now: datetime) -> list[str]:
     """Return what fits before a deadline in sentences, for people and for the Planner."""
     until, left = _at(fit.until), max(0.0, (fit.until - now).total_seconds())
-    lines = [
-        f"the deadline {until} is {_minutes(left)} from now. By the times of this run's own commands one task needs "
-        f"{_minutes(fit.claim_s)} from its claim to its merge at the least, and one task is checked after the other"
-    ]
+    least = f"one task needs {_minutes(fit.claim_s)} from its claim to its merge at the least"
+    one_by_one = "and one task is checked after the other"
+    first = (
+        f"the deadline {until} is {_minutes(left)} from now. By this run's own times {least}, {one_by_one}"
+    )
     if not fit.tasks:
-        return [*lines, f"so at most {fit.landing} task(s) can be merged by then, however they are planned"]
+        return [first, f"so at most {fit.landing} task(s) can be merged by then, however they are planned"]
     if fit.landing >= fit.tasks:
-        return [
-            *lines,
-            "so there is time for all tasks" if fit.tasks > 1 else "so there is time for the task",
-        ]
-    return [
-        *lines,
-        f"so {fit.landing} of the {fit.tasks} tasks can be merged by then. For all of them the deadline has to be "
-        f"{_at(fit.all_until)} or later",
-    ]
+        return [first, "so there is time for all tasks" if fit.tasks > 1 else "so there is time for the task"]
+    all_ = f"For all of them the deadline has to be {_at(fit.all_until)} or later"
+    return [first, f"so {fit.landing} of the {fit.tasks} tasks can be merged by then. {all_}"]
 
 
 def _at(moment: datetime) -> str:

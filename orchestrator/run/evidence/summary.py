@@ -12,6 +12,7 @@ from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
 from prompts.marking import data, line
+from state.hidden import without_codes
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
@@ -33,7 +34,6 @@ _LONGEST_CAUSE = 200  # characters
 _NAMED_ERROR = re.compile(r"\b\w*(?:error|exception|panic|undefined)\w*(?:\[\w+\])?\s*:\s*\S", re.IGNORECASE)
 _SUMS_UP = re.compile(r"could not compile|previous error|build failed", re.IGNORECASE)
 _COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
-_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
 
@@ -124,7 +124,7 @@ def readable(output: str, limit: int) -> str:
     A cut output begins with a mark. sq runs the commands on a copy of the workspace, whose folder means
     nothing to an agent.
     """
-    plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
+    plain = _GROUND.sub("", without_codes(output)).replace("\r", "").strip()
     if len(plain) <= limit:
         return plain
     end = plain[-limit:]

@@ -20,8 +20,8 @@ _MOST = 99  # tasks that are counted
 def fit_of(view: RunView, now: datetime, tasks: Sequence[Task] = ()) -> DeadlineFit | None:
     """Return how many tasks can be merged by the deadline, or None without one.
 
-    Without `tasks` it is asked how many of any kind fit. As near the deadline, each step may take some more than
-    it took so far (`left_s`).
+    Without `tasks` it is asked how many of any kind fit. Each step may take some more than so far, as it
+    may near the deadline (`left_s`).
     """
     until = view.process.deadline
     if until is None:

@@ -5,6 +5,7 @@ from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
 from orchestrator.views.words import duration, said, short
+from state.hidden import without_codes
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, CommandRun
@@ -62,7 +63,8 @@ def _begun(view: RunView, event: e.CommandStarted) -> Words:
     which = f" {event.nth} of {event.of}" if event.of > 1 and not event.part else ""
     asked = f" ({event.about})" if event.about else ""
     before = f", which took {duration(took)} before" if took else ""
-    text = f"sq runs{which} for the {event.purpose}{asked}: {'some tests of ' * event.part}`{event.command}`{before}"
+    part = "some tests of " if event.part else ""
+    text = f"sq runs{which} for the {event.purpose}{asked}: {part}`{event.command}`{before}"
     of_the_run = {"baseline": "baseline", "set-up": _SQS_OWN}.get(event.purpose, _MERGED)
     return Words(kind="command", subject=event.task_id or of_the_run, text=text, is_told=took >= _LONG_S)
 
@@ -105,7 +107,7 @@ def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[Words]:
 def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words:
     result = f"{said(done)} ({done.seconds:.1f} s)"
     if by_itself and not done.passed:
-        lines = done.output_tail.strip().splitlines()
+        lines = without_codes(done.output_tail).strip().splitlines()
         why = done.problem or (short(lines[-1]) if lines else f"exit code {done.exit_code}")
         result = f"failed: {why}. The baseline shows whether the commands can run"
     return Words(
@@ -155,7 +157,7 @@ def _result(done: CommandRun, check: BaselineCheck | None) -> str:
 
 def _output(done: CommandRun) -> tuple[Quote, ...]:
     """Return the end of a command's output. That of a command that passed is seldom read."""
-    tail = done.output_tail.strip()
+    tail = without_codes(done.output_tail).strip()
     if done.passed:
         return (Quote(who=COMMAND, texts=(tail,), place=Place.MORE, title="output"),)
     return (Quote(who=COMMAND, texts=(tail[-_TAIL:],), place=Place.BLOCK, title="the output ends"),)

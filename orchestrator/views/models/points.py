@@ -289,7 +289,7 @@ def findings_by_state(story: RunFacts) -> list[FindingRow]:
 
 
 def found_before(story: RunFacts) -> Iterator[str]:
-    """Yield what reviews of the analysis and of the plan found, each with its subject. The Planner had to mend it."""
+    """Yield what reviews of the analysis and of the plan found, which the Planner had to mend."""
     is_proposed = False
     for stored in story.history.notable:
         match stored.event:

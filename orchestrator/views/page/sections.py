@@ -30,6 +30,7 @@ from orchestrator.views.models.spend import by_model, by_role, by_task, spending
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.words import time_of_day
+from state.hidden import without_codes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,6 +51,7 @@ def engine() -> "Environment":
         "millis": millis,
         "moment": moment,
         "part": part,
+        "without_codes": without_codes,
     }
     made.tests["long"] = lambda text: len(text) > LONG
     return made

@@ -367,6 +367,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         max_iterations=event.max_iterations or view.process.max_iterations,
     )
     if view.settings:
+        if event.verify not in {None, view.settings.verify}:
+            view.process.verify_changed = (stored.seq, stored.at)
         view.settings = replace(
             view.settings,
             verify=view.settings.verify if event.verify is None else event.verify,

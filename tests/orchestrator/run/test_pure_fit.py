@@ -64,7 +64,9 @@ def test_tasks_that_need_each_other_and_few_places_take_their_work_one_after_the
     assert view.settings
     view.settings = replace(view.settings, max_parallel=1)
     alone = fit_of(view, NOW, THREE)
-    assert beside and chain and alone
+    assert beside
+    assert chain
+    assert alone
     assert beside.all_until < chain.all_until == alone.all_until
 
 

@@ -22,9 +22,10 @@ from orchestrator.views.models.summary import activity, stage_word
 from orchestrator.views.models.tasks import task_rows
 from orchestrator.views.run.console import stopping_line, task_table
 from orchestrator.views.run.story import RunStory
+from orchestrator.views.watch.tabs import message_of
 from state.journal import events as e
 from state.journal.events import Event, Stored
-from state.records.calls import CallEnd
+from state.records.calls import CallEnd, Message, MessageKind
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint
 from state.records.plan import Analysis, Task
 from state.roles import Role
@@ -328,7 +329,9 @@ def test_a_claim_that_waits_for_the_commands_of_another_task_says_so_in_every_vi
         assert commands_words(story.view, "b") == row.now
     lines = io.StringIO()
     Console(file=lines, width=140).print(task_table(story_of(*claimed), BEGIN, width=140, height=20))
-    assert re.search(rf"^b +claimed +claimed, waits for the commands of a since {at}", lines.getvalue(), re.M)
+    assert re.search(
+        rf"^b +claimed +claimed, waits for the commands of a since {at}", lines.getvalue(), re.MULTILINE
+    )
 
 
 def test_a_claim_waits_no_more_once_it_is_checked_or_refused_and_no_report_but_a_claim_is_one() -> None:
@@ -358,8 +361,10 @@ def test_after_a_signal_nothing_is_shown_as_still_under_way() -> None:
     Console(file=lines, width=140).print(task_table(ended, BEGIN, width=140, height=20))
     shown = lines.getvalue()
     assert "since" not in shown.partition("the start")[0].rpartition("\n")[0], shown
-    assert re.search(r"^a +claimed +claimed, verification cut off; no process works on it", shown, re.M)
-    assert re.search(r"^b +claimed +claimed, not checked yet; no process works on it", shown, re.M)
+    assert re.search(
+        r"^a +claimed +claimed, verification cut off; no process works on it", shown, re.MULTILINE
+    )
+    assert re.search(r"^b +claimed +claimed, not checked yet; no process works on it", shown, re.MULTILINE)
     again = story_of(*two(cut(), started(2), e.CommandEnded(number=2, task_id="a", seconds=1.0)))
     assert "cut off" not in commands_words(again.view, "a")
 
@@ -379,3 +384,34 @@ def describe_one(*events: Event) -> list[str]:
     story = story_of(*events)
     stored = Stored(len(events), BEGIN, events[-1])
     return [one.words.text for one in describe(story.view, stored)]
+
+
+CODED = "\x1b[?25l\x1b[32m✓\x1b[39m passes\r\n\x1b]0;vitest\x07\x1b[2K\x1b[31m✗ fails\x1b[0m\n\x1b[1Aend"
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_the_codes_by_which_a_command_steers_a_terminal_are_no_part_of_its_output(exit_code: int) -> None:
+    run = CommandRun(command="make test", exit_code=exit_code, seconds=1.0, output_tail=CODED)
+    verified = e.VerificationFinished(task_id="a", tree="t", runs=(run,))
+    story = story_of(*BUILDING, verified)
+    [words] = [one.words for one in describe(story.view, Stored(9, BEGIN, verified))]
+    assert [quote.text for quote in words.quotes] == ["✓ passes\n✗ fails\nend"]
+
+
+def test_what_a_command_of_an_agent_printed_is_shown_without_its_codes_and_the_agents_words_with_them() -> (
+    None
+):
+    call = exchange("a")[0]
+    told: dict[MessageKind, str] = {}
+    for kind in (MessageKind.TOOL_RESULT, MessageKind.TEXT):
+        said = e.MessageReceived(call_id="w-a", message=Message(kind=kind, text=CODED, is_error=True))
+        story = story_of(*two()[:6], call, said)
+        stored = Stored(9, BEGIN, said)
+        lines = [
+            describe(story.view, stored)[0].words.text,
+            *(one.plain for one in message_of(story.view, stored)),
+        ]
+        told[kind] = "\n".join(lines)
+    assert "\x1b" not in told[MessageKind.TOOL_RESULT]
+    assert "✓ passes" in told[MessageKind.TOOL_RESULT]
+    assert "\x1b" in told[MessageKind.TEXT], "the screen makes them visible there"
