@@ -32,8 +32,8 @@ class TaskRow:
 
     `word` is its stage in a word. `now` is its present action, or the thing it waits for, or the reason of
     its end. `seconds` is the time in its present stage while it works, else from its start to its end, and
-    None if it never began. `iteration` counts exchanges of the newest attempt. `seq` is the place of the event that
-    brought its present stage. `needs` are the tasks on which it depends.
+    None if it never began. `iteration` counts exchanges of the newest attempt. `seq` is the place of the
+    event that brought its present stage. `needs` are the tasks on which it depends.
     """
 
     id: str
