@@ -365,7 +365,7 @@ def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *,
         tone = Tone.WARN
     if complete and rows and not all_proven:
         lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
-        alone = f", of {lines} only a line that the reviewer names" if lines else ""
+        alone = f". For {lines} of these the proof is only a line that the reviewer named" if lines else ""
         cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
     draft = not complete or rehearsal
     return Headline(

@@ -235,11 +235,15 @@ class AttemptView:
 
 @dataclass(slots=True)
 class ClaimView:
-    """The newest accepted claim of a task: its tree, and the commit that was made of it."""
+    """The newest accepted claim of a task: its tree, and the commit that was made of it.
+
+    `handed_over` is the branch that has the work of a claim that could not be checked in time.
+    """
 
     accepted_tree: str = ""
     commit: str = ""
     committed_tree: str = ""
+    handed_over: str = ""
 
 
 @dataclass(slots=True)

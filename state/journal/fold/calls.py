@@ -98,6 +98,7 @@ def _started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
         task = view.tasks[event.task_id]
         task.open.calls.append(event.call_id)
         task.open.gates, task.open.claimed_at, task.next.rebuilt = [], None, None
+        task.claim.handed_over = ""
         task.history.append(Message(kind=MessageKind.PROMPT, text=event.prompt))
 
 

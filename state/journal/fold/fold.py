@@ -258,7 +258,7 @@ def _answered(view: RunView, event: e.PersonAnswered) -> None:
     view.checkout.left = view.checkout.kept = None  # the work goes on
 
 
-def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
+def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901, PLR0912  one case an event
     """Add an event of the user's checkout to the view of its run."""
     match event:
         case e.UsersWorkKept():
@@ -281,6 +281,8 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
             view.checkout.changed_git = event.paths
         case e.PullRequestMade():
             view.checkout.pull_request = event
+        case e.WorkRescued(claimed=True) if task := view.tasks.get(event.task_id):
+            task.claim.handed_over = event.ref
         case e.WorkRescued() | e.DeliveryStarted():
             pass
         case _:
