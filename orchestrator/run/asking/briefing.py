@@ -111,3 +111,8 @@ def suites_not_run(view: RunView) -> list[str]:
 def minutes_of(view: RunView) -> int:
     """The whole minutes that all commands together took at the base."""
     return int(sum(check.run.seconds for check in view.baseline.checks.values()) // 60)
+
+
+def verified_by(view: RunView) -> list[str]:
+    """The commands of the newest baseline that give a result on this machine."""
+    return [command for command, check in view.baseline.checks.items() if usable(check)]

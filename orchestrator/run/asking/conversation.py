@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -21,7 +20,7 @@ import structlog
 import prompts
 from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
-from orchestrator.run.asking.briefing import minutes_of
+from orchestrator.run.asking.briefing import minutes_of, verified_by
 from orchestrator.run.asking.budget import (
     BudgetExhausted,
     BudgetHeld,
@@ -33,7 +32,6 @@ from orchestrator.run.asking.budget import (
 )
 from orchestrator.run.asking.people import answered_in, is_unpaused, unheard, with_answers, with_words
 from orchestrator.run.asking.retries import persistently, raise_if_hopeless
-from orchestrator.run.evidence.summary import commands_for
 from orchestrator.run.record import Run
 from state.ids import new_call_id, new_session_id
 from state.journal.events import (
@@ -318,11 +316,9 @@ class Conversation:
         seq, at = changed
         if any(call.at >= at or call.resumed_at > seq for call in calls):
             return prompt
-        task = view.tasks.get(self._task_id)
-        folder = Path(task.place.worktree) if task else self._run.repository
         told = prompts.render(
             "commands_changed",
-            verification=commands_for(self._run, folder),
+            verification=verified_by(view),
             builds=self._role is Role.WORKER,
             minutes=minutes_of(view),
         )
