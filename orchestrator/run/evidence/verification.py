@@ -96,7 +96,6 @@ async def _cheapest_first(
     found, task = dict[str, CommandRun](), run.view.tasks.get(task_id)
     is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
     for nth, command in enumerate(sorted(commands, key=lambda one: _long_at_base(run, one)), 1):
-        run_for("verification", task_id, nth=nth, of=len(commands))
         if is_claim and task and _long_at_base(run, command):
             failed = [done for done in found.values() if await _fails(run, scratch, done)]
             asks("the changed tests alone")
@@ -104,7 +103,7 @@ async def _cheapest_first(
                 failed = [alone] if await _fails(run, scratch, alone) else []
             if failed:
                 return failed
-            run_for("verification", task_id, nth=nth, of=len(commands))
+        run_for("verification", task_id, nth=nth, of=len(commands))
         found[command] = await run_counted(run.commands, scratch, command, is_evidence=True)
     return [found[command] for command in commands]
 

@@ -93,7 +93,7 @@ def report_of(
     report = ReportContents(
         run_id=run_id,
         headline=headline_of(view, standing, criteria),
-        spec=_spec(view),
+        spec=_spec(story, cut),
         commits=commits_of(story),
         times=_times(story),
         check=check_of(story, commands),
@@ -102,7 +102,6 @@ def report_of(
         attention=cut.first(attention(story, criteria), "points to look at"),
         decisions=cut.first(decisions_of(view), "decisions"),
         findings=cut.first(findings_by_state(story), "findings"),
-        found_before=cut.first([*found_before(story)], "findings before the work"),
         tasks=cut.first([_task(story, row, works, cut, now, standing) for row in rows.values()], "tasks"),
         spending=spending(view),
         timeline=timeline(story, now),
@@ -173,7 +172,8 @@ def _with_fewer_steps(attempt: Attempt, cut: _Cut) -> Attempt:
     return replace(attempt, steps=steps)
 
 
-def _spec(view: RunView) -> Spec:
+def _spec(story: RunFacts, cut: _Cut) -> Spec:
+    view = story.view
     if view.started is None:
         return Spec(name="", subject="", sha256="", spec_lines=())
     text = view.started.spec_text
@@ -187,6 +187,7 @@ def _spec(view: RunView) -> Spec:
         follows=view.plan.origin.follows,
         is_checked=bool(view.plan.before.check.seq),
         questions=spec_questions(view),
+        found_before=cut.first(found_before(story), "findings before the work"),
     )
 
 

@@ -217,9 +217,9 @@ def _command(one: CommandFacts) -> str:
 
 
 def _findings(report: ReportContents) -> Iterator[str]:
-    if not (report.findings or report.found_before):
+    if not (report.findings or report.spec.found_before):
         yield "No review found anything."
-    for one in report.found_before:
+    for one in report.spec.found_before:
         yield f"- **before the work** {code(one)}"
     for row in report.findings:
         issue = row.finding.issue
