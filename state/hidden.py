@@ -16,8 +16,18 @@ _UNSEEN = (
 # A joiner is part of the writing after an Arabic or Indic letter or a picture. Elsewhere it only hides.
 _JOINER = "(?<![\u0600-\u061b\u061d-\u0dff\ufe0f\u2190-\u2bff\U0001f000-\U0001faff])[\u200c\u200d]"
 HIDDEN = re.compile(f"[{_UNSEEN}]|{_JOINER}")
+# By these a program colours, moves, clears and sets a title (ECMA-48). None of them is a word of its output.
+_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _SHORT_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _ONE_BYTE, _TWO_BYTES = 0x100, 0x10000
+
+
+def without_codes(output: str) -> str:
+    """Return the output of a program without the codes by which it steers a terminal.
+
+    It is for outputs alone: in a name or in words of an agent a code is something that a reader has to see.
+    """
+    return _CODE.sub("", output).replace("\r\n", "\n")
 
 
 def visible(text: str) -> str:

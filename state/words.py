@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
+from state.records.plan import DeadlineFit
 from state.records.questions import Answer, Question
 from state.records.spec_check import SpecAnswer, SpecFinding, quoted
 from state.records.work import WorkFacts
 
+OTHER_FORM = "is left out: --verify names the tests that sq runs"  # ends a line on a whole suite
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 NO_TEST = re.compile(
@@ -99,6 +102,31 @@ def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
     """Return the commands that pass without the work, if none fails without it."""
     asked = [one for one in found if one.needed is not None]
     return [] if any(one.needed for one in asked) else asked
+
+
+def fit_words(fit: DeadlineFit, now: datetime) -> list[str]:
+    """Return what fits before a deadline in sentences, for people and for the Planner."""
+    until, left = _at(fit.until), max(0.0, (fit.until - now).total_seconds())
+    least = f"one task needs {_minutes(fit.claim_s)} from its claim to its merge at the least"
+    one_by_one = "and one task is checked after the other"
+    first = (
+        f"the deadline {until} is {_minutes(left)} from now. By this run's own times {least}, {one_by_one}"
+    )
+    if not fit.tasks:
+        return [first, f"so at most {fit.landing} task(s) can be merged by then, however they are planned"]
+    if fit.landing >= fit.tasks:
+        return [first, "so there is time for all tasks" if fit.tasks > 1 else "so there is time for the task"]
+    all_ = f"For all of them the deadline has to be {_at(fit.all_until)} or later"
+    return [first, f"so {fit.landing} of the {fit.tasks} tasks can be merged by then. {all_}"]
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes else "less than a minute"
 
 
 def wants_no_test(line: str, found: Iterable[WithoutWork]) -> bool:

@@ -14,13 +14,13 @@ from agents.session.tools import (
     ITERATION_DONE,
     PLAN_SIGNAL,
     SIGNALS,
-    TASK_COMPLETE,
     TASK_STUCK,
     IterationDoneInput,
     TaskCompleteInput,
     TaskStuckInput,
 )
 from state.journal.events.calls import CallView
+from state.records.calls import TASK_COMPLETE
 from state.records.questions import Question
 from state.roles import Role
 from state.settings.presets import RETRY_LIMITS

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from state.records.calls import TASK_COMPLETE
 from state.records.plan import ConstraintKind, CriterionKind
 from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
 from state.records.spec_check import FaultKind
@@ -20,7 +21,6 @@ from state.roles import Role
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig, SdkMcpTool
 
-TASK_COMPLETE = "task_complete"
 TASK_STUCK = "task_stuck"
 ITERATION_DONE = "iteration_done"
 SUBMIT_IMPLEMENTATION_PLAN = "submit_implementation_plan"

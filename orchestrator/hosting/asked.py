@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.hosting.github import FailedCheck, GitHub, PullRequest, Remark
-from state.hidden import visible
+from state.hidden import visible, without_codes
 
 # At the beginning of a comment of sq's. The words of an agent that follow may hold the same.
 _ANSWERED = re.compile(r"<!-- sq:answers=([\w.:/-]+) -->\r?\n<!-- sq:round=(\d+) -->")
@@ -18,7 +18,6 @@ _OF_ROUND = re.compile(r"^<!-- sq:round=(\d+) -->$", re.MULTILINE)
 _ANY_MARK = "<!-- sq:"
 _TEXT_KEPT, _LOG_KEPT, _LINES_AROUND = 4_000, 6_000, 40
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ?", re.MULTILINE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _ERROR = re.compile(
     r"##\[error\]|^(?:E  |FAILED|FAIL\b|error[:\[]|Error:)|\b(?:Traceback|panicked at|AssertionError)\b"
 )
@@ -116,7 +115,7 @@ def _of_check(check: FailedCheck, commit: str) -> ReviewPoint:
 
 def failing_part(log: str) -> str:
     """Return the lines of a log around its first failure, or its last ones, without times and colours."""
-    lines = _COLOUR.sub("", _STAMP.sub("", log)).splitlines()
+    lines = without_codes(_STAMP.sub("", log)).splitlines()
     first = next((number for number, text in enumerate(lines) if _ERROR.search(text)), None)
     if first is None:
         shown = lines[-2 * _LINES_AROUND :]

@@ -27,6 +27,7 @@ from orchestrator.run.ports import Ran, Reach
 from orchestrator.run.purpose import next_command
 from orchestrator.run.record import Record
 from orchestrator.run.turns import ALONE, Turn, Turns, distance
+from state.hidden import without_codes
 from state.journal.events import CommandEnded, Event, TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
 from state.records.commands import BaselineStanding, CommandRun, HostUse
@@ -198,7 +199,7 @@ class ProjectCommands:
             problem = f"{problem}. It was tried twice, the second time alone"
         if exit_code in _NOT_STARTED:
             exit_code = None
-            problem = f"could not start: {result.output.strip()[-300:] or 'command not found'}"
+            problem = f"could not start: {without_codes(result.output).strip()[-300:] or 'command not found'}"
         run = CommandRun(
             command=command,
             exit_code=exit_code,

@@ -56,7 +56,8 @@ def steps_left(
         steps += [Left(_VERIFICATION, max(0.0, check_s - gone_s))]
     if task.stage is not Stage.APPROVED:
         steps.append(Left("review", more * (pace.review_s or pace.exchange_s)))
-    is_known = is_first and task.place.base_commit == view.whole.commit
+    is_newest = task.stage is Stage.WAITING or task.place.base_commit == view.whole.commit
+    is_known = is_first and is_newest  # a task that begins later stands on the newest work
     verified_s = 0.0 if is_known else max(pace.verify_s, pace.merge_s - pace.move_s)
     return [*steps, Left(_MERGE, more * (verified_s + pace.move_s))]
 

@@ -26,6 +26,7 @@ from orchestrator.run.event_log import log_about
 from orchestrator.run.landing import begin_landing, has_landing, has_time, in_time, until_landing
 from orchestrator.run.people import hear_people, take_words
 from orchestrator.run.places.protection import put_back_after_a_kill, put_back_at_the_end, report_git_folder
+from orchestrator.run.plan.fit import say_what_fits
 from orchestrator.run.record import Run
 from state.errors import JournalError, ReviewSilenceError, SqError
 from state.journal.events import Event, LimitReached, RunEnded, RunInterrupted, TaskFailed, TaskStuck
@@ -173,6 +174,7 @@ async def _do(run: Run, effects: Effects, phase: Phase) -> Event | None:  # noqa
             ending = await effects.take_baseline(run)
             if ending is None:  # a resumed run has its analysis already
                 await effects.take_baseline_of_analysis(run)
+                say_what_fits(run)
             return ending
         case Phase.ANALYZE:
             await effects.analyze(run)

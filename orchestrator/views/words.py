@@ -86,10 +86,20 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     return [f"forecast: half of such runs end below {half}, nine of ten below {most} ({forecast.basis})"]
 
 
-def outlook_lines(forecast: Forecast | None, spent: tuple[float, float] | None) -> list[str]:
-    """A forecast in lines, and how the end compares if `spent` has its cost in USD and its seconds."""
+def outlook_lines(
+    forecast: Forecast | None, spent: tuple[float, float] | None, *, is_done: bool = True
+) -> list[str]:
+    """A forecast in lines, and how the end compares if `spent` has its cost in USD and its seconds.
+
+    `is_done`: all its work was merged. A forecast is of the whole work, so another end is not compared.
+    """
     if forecast is None or spent is None:
         return forecast_lines(forecast) if forecast else []
+    if not is_done:
+        ended = (
+            f"in the end: the run cost ${spent[0]:.2f} and took {duration(spent[1])}, without all of its work"
+        )
+        return [*forecast_lines(forecast), f"{ended}: the forecast was for all of it"]
     cost = _compared(spent[0], forecast.usd_p50, forecast.usd_p90)
     time = _compared(spent[1], forecast.seconds_p50, forecast.seconds_p90)
     ended = f"in the end: the run cost ${spent[0]:.2f}, {cost}, and took {duration(spent[1])}, {time}"

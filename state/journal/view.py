@@ -138,6 +138,13 @@ class RunView:
             and task.open.waits == ask.asked.ask_id
         }
 
+    def is_claimed(self, task_id: str) -> bool:
+        """Whether a task's claim has no answer yet: it is checked, its check was cut off, or it waits."""
+        task = self.tasks.get(task_id)
+        return bool(
+            task and task.stage is Stage.BUILDING and (task.open.claimed_at or self.is_checked(task_id))
+        )
+
     def is_checked(self, task_id: str) -> bool:
         """Whether sq checks a task's claim, or its check was cut off."""
         begun = f"claim {task_id}" in self.clock.pace.begun

@@ -93,6 +93,9 @@ def may_pass_later(api_status: int) -> bool:
     return api_status in _TEMPORARY
 
 
+TASK_COMPLETE = "task_complete"  # the report with which a Worker claims completion
+
+
 class MessageKind(StrEnum):
     """The kind of a message of a session."""
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from graphlib import TopologicalSorter
 
@@ -119,11 +120,27 @@ def chain_of(tasks: Sequence[Task]) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlineFit:
+    """What can be merged by a deadline, by the times of the run's own commands so far.
+
+    `claim_s`: from claim to merge one task needs so many seconds at the least. `landing` of the `tasks` that
+    are left can be merged by then (of any, if there is no plan yet: `tasks` is 0), and all by `all_until`.
+    """
+
+    until: datetime
+    claim_s: float
+    landing: int
+    tasks: int
+    all_until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """In USD and seconds: half of such runs end below `…_p50`, nine of ten below `…_p90`.
 
     `runs` is the number of earlier runs that it rests on, 0 if it follows from the limits of the preset.
     `basis` says in words what it rests on. `tasks` is the number of tasks of the plan, 0 before there is one.
+    `fit`: what fits before the deadline, if there is one and the baseline was taken.
     """
 
     usd_p50: float
@@ -133,6 +150,7 @@ class Forecast:
     basis: str
     runs: int = 0
     tasks: int = 0
+    fit: DeadlineFit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ import pytest
 from language.tables import table
 
 from agents.roles.worker import signal_in_text
-from agents.session.tools import ITERATION_DONE, SIGNALS, TASK_COMPLETE, TASK_STUCK
+from agents.session.tools import ITERATION_DONE, SIGNALS, TASK_STUCK
+from state.records.calls import TASK_COMPLETE
 from state.roles import Role
 
 

@@ -20,6 +20,7 @@ from orchestrator.views.models.work import recorded_work
 from orchestrator.views.page import pages
 from orchestrator.views.page.followed import FollowedRun
 from orchestrator.views.page.pages import overview_regions
+from orchestrator.views.page.sections import TEMPLATES, engine
 from orchestrator.views.report.rendering import RunRead, web
 from orchestrator.views.run.story import RunStory
 from state.journal import events as e
@@ -262,3 +263,11 @@ def test_a_page_of_a_very_long_run_stays_small(followed):
     for task_id in list(run.story.view.tasks)[:3]:
         html = "".join(pages.task_regions(run, task_id=task_id, attempt=0).values())
         assert html.count("<") < 2 * 5000
+
+
+def test_the_time_of_the_last_event_reads_as_a_sentence_before_a_script_runs_and_afterwards():
+    at = twelve_tasks()[0].at
+    made = str(engine().get_template("macros.html.j2").module.ago(at))
+    assert re.search(r'data-after=" ago"[^>]*>at [\d:]+</time>$', made), made
+    assert "m.ago(last_at)" in (TEMPLATES / "head.html.j2").read_text()
+    assert "dataset.after" in (TEMPLATES.parent / "assets" / "live.js").read_text()

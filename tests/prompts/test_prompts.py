@@ -170,7 +170,7 @@ READERS = {
 }
 READ_BY_ANYBODY = (
     *("resumed", "begun_anew", "others_words", "not_run", "answers_hold"),
-    *("instructions", "said", "context"),
+    *("instructions", "said", "context", "commands_changed"),
 )
 
 
@@ -714,3 +714,67 @@ def test_a_resumed_session_gets_its_instruction_again_only_if_it_lacks_it_and_a_
     assert "Every word." not in brief
     assert "> # Build it" in brief
     assert "`git add` or `git rm` may be unmarked again" in " ".join(brief.split())
+
+
+# --- who runs which tests ---------------------------------------------------------------------------------------
+
+
+def told_to_run(**place):
+    commands = ["pytest -n auto", "black --check ."]
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, verification=commands, place=PromptContext(**place))
+    return " ".join(prompt.split())
+
+
+JUST, LINT = (
+    "`just test` (Justfile) is left out: --verify names the tests that sq runs",
+    "`just lint` is left out",
+)
+
+
+def test_a_worker_runs_the_whole_suite_only_where_it_takes_less_than_minutes():
+    long, short = told_to_run(minutes=8, not_run=[JUST, LINT], suites=[JUST]), told_to_run()
+    for told in (long, short):
+        assert "Run the tests of your change before you claim to be done" in told
+    assert "and then the project's tests" in short
+    assert "project's tests" not in long
+    assert "leave the whole suite to sq" in long
+    assert "So run the tests of your change yourself, and not the whole suite." in long
+    system = render("worker_system", in_worktree=True, sandboxed=True, online=False)
+    assert "you have seen the tests of your change pass" in " ".join(system.split())
+
+
+def test_a_worker_runs_what_sq_leaves_out_unless_sq_runs_those_tests_in_another_form():
+    mixed = told_to_run(not_run=[JUST, LINT], suites=[JUST])
+    assert "Run those yourself that are no whole suite of tests, where their programs are here" in mixed
+    assert "sq runs the tests by the commands above" in mixed
+    only_suites = told_to_run(not_run=[JUST], suites=[JUST])
+    assert "Do not run them either: sq runs the tests by the commands above." in only_suites
+    assert "yourself where their programs" not in only_suites
+    assert "Run them yourself where their programs are here" in told_to_run(not_run=[LINT])
+
+
+def test_the_place_of_a_requirement_has_its_words_for_readers_who_see_no_numbers_of_lines():
+    criterion = Criterion(
+        id="c-1", text="it counts", task_ids=(TASK.id,), spec_lines=(5, 5), quote="The counter adds one."
+    )
+    prompt = build_prompt_with_feedback(TASK, [], 1, 10, place=PromptContext(criteria=[criterion]))
+    assert "- c-1 (line 5 of the spec): it counts\n  The spec says: The counter adds one." in prompt
+    review = rendered("review_task", {**FULL, "task": TASK, "criteria": [criterion], "on_criteria": ""})
+    assert "- c-1 (line 5 of the spec): it counts\n  The spec says: The counter adds one." in review
+
+
+def test_a_planner_is_told_of_the_deadline_and_only_if_there_is_one():
+    told = " ".join(rendered("plan", FULL).split())
+    assert (
+        "one task needs 8 min from its claim to its merge. so 1 of the 3 tasks can be merged by then." in told
+    )
+    assert "plan fewer tasks, or smaller ones" in told
+    assert "## The time" not in rendered("plan", EMPTY)
+
+
+def test_the_second_review_of_a_plan_reads_what_the_first_one_found():
+    told = " ".join(rendered("review_plan", FULL).split())
+    assert (
+        "It found: - counter.py: The second line is missing Look first whether this plan mends each" in told
+    )
+    assert "sent the plan before this one back" not in rendered("review_plan", EMPTY)

@@ -144,7 +144,7 @@ async def _places(repository: Repository) -> list[DoctorCheck]:
     others = await lines_on_places(repository, settings, plan) if repository.head else []
     ignored = await _ignored_files(repository.root)
     found = "; ".join((*others, *ignored)) or "as the checkout"
-    advice = "a run says the same at its start, and what a failing command names of it"
+    advice = "a run says this at its start too, and again beside a command that fails because of it"
     return [_set_up(plan), warn("worktrees", found, advice) if others else ok("worktrees", found)]
 
 

@@ -46,12 +46,12 @@ from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import StateFolder, worktree_root
+from state.records.calls import TASK_COMPLETE
 from state.settings.config import load_config
 from state.settings.sources import Flags
 from state.words import decision_with_reason
 
 _PAUSE_S, _LONGEST_PAUSE_S = 30.0, 300.0
-_TASK_COMPLETE = "task_complete"
 _TRIES = 3
 _LATE_LOOKS = 4
 
@@ -400,7 +400,7 @@ def _told(folder: Path) -> dict[int, Told]:
     notes = (
         str(json.loads(one.payload).get("notes") or "")
         for one in signals
-        if isinstance(one, SignalReceived) and one.name.endswith(_TASK_COMPLETE)
+        if isinstance(one, SignalReceived) and one.name.endswith(TASK_COMPLETE)
     )
     found: dict[int, Told] = {}
     for one in notes:

@@ -7,10 +7,10 @@ from functools import cache
 import msgspec
 
 from state.decoding import table_beside
+from state.hidden import without_codes
 from state.records.commands import UNCOUNTED, TestCount, TestState
 
 PASSED, FAILED, SKIPPED = TestState.PASSED, TestState.FAILED, TestState.SKIPPED
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07|\r(?=\n)")
 _PAIR = re.compile(
     r"(?P<number>\d+) (?P<word>[A-Za-z][a-z]*(?: [a-z]+)*)|(?P<word2>[A-Za-z][a-z]*(?: [a-z]+)*)[=:]"
     r" ?(?P<number2>\d+)"
@@ -62,7 +62,7 @@ def _state_words() -> Mapping[str, TestState]:
 
 def plain(output: str) -> str:
     """Return an output without terminal codes."""
-    return _ANSI.sub("", output).replace("\r", "\n")
+    return without_codes(output).replace("\r", "\n")
 
 
 def state_of(word: str, more: Mapping[str, str] | None = None) -> TestState | None:

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from orchestrator.run.evidence.verdict import usable
 from state.journal.events.tasks import TaskView
-from state.journal.view import RunView
+from state.journal.view import SPEC, RunView
 from state.records.calls import Message
+from state.records.commands import BaselineStanding
 from state.records.plan import Analysis, Task
-from state.words import baseline_words, decision_with_reason
+from state.records.spec_check import in_a_line
+from state.words import OTHER_FORM, baseline_words, decision_with_reason
 
 _FORBIDDEN_TESTS = re.compile(
     r"\b(?:no|without|(?:do not|don't|never|must not|may not) "
@@ -47,12 +49,20 @@ def conventions(view: RunView) -> str:
 
 
 def decisions(view: RunView, task: TaskView | None = None) -> list[str]:
-    """The answers that held, with their reasons: of this task's Workers, or of all, by task."""
+    """The answers that held, with their reasons: of this task's Workers, or of all, by task.
+
+    One about the spec has the words of its lines: those who read it see no numbers of lines.
+    """
     own = task.task.id if task else ""
-    return [
-        ("" if own else f"{task_id}: ") + decision_with_reason(answer)
-        for task_id, answer in view.decided(own)
-    ]
+    quotes = (
+        {} if own else {one.given.question: in_a_line(one.given.quote) for one in view.plan.before.check.held}
+    )
+    found = []
+    for task_id, answer in view.decided(own):
+        quote = quotes.get(answer.question, "") if task_id == SPEC else ""
+        about = f'{task_id} ("{quote}"): ' if quote else f"{task_id}: "
+        found.append(("" if own else about) + decision_with_reason(answer))
+    return found
 
 
 def without_place(messages: Iterable[Message], task: TaskView) -> list[Message]:
@@ -89,3 +99,20 @@ def not_run(view: RunView) -> list[str]:
     named = (f"`{command}`, which the analysis of the repository names" for command in view.baseline.not_run)
     dropped = (baseline_words(check) for check in view.baseline.checks.values() if not usable(check))
     return [*named, *view.baseline.left_out, *dropped]
+
+
+def suites_not_run(view: RunView) -> list[str]:
+    """Those of `not_run` that no Worker runs: sq runs their tests in another form, or they cannot run."""
+    long = (BaselineStanding.TOO_LONG, BaselineStanding.MISSING)
+    dropped = [baseline_words(one) for one in view.baseline.checks.values() if one.standing in long]
+    return [one for one in not_run(view) if one.endswith(OTHER_FORM) or one in dropped]
+
+
+def minutes_of(view: RunView) -> int:
+    """The whole minutes that all commands together took at the base."""
+    return int(sum(check.run.seconds for check in view.baseline.checks.values()) // 60)
+
+
+def verified_by(view: RunView) -> list[str]:
+    """The commands of the newest baseline that give a result on this machine."""
+    return [command for command, check in view.baseline.checks.items() if usable(check)]

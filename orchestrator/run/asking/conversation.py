@@ -20,6 +20,7 @@ import structlog
 import prompts
 from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
 from agents.session.session import Session, open_session
+from orchestrator.run.asking.briefing import minutes_of, verified_by
 from orchestrator.run.asking.budget import (
     BudgetExhausted,
     BudgetHeld,
@@ -168,7 +169,7 @@ class Conversation:
             call = calls[number - 1]
             return call if call.end else await self._go_on(call)
         await self._run.until(is_unpaused)
-        words = prompt if isinstance(prompt, str) else await prompt()
+        words = self._with_commands(prompt if isinstance(prompt, str) else await prompt())
         self._call_id = ""
         reserved = await self._hold(words)
         if self._share.give(reserved):
@@ -299,12 +300,29 @@ class Conversation:
         resumed = CallResumed(
             call_id=self._call_id,
             session_id=session.session_id,
-            prompt=words,
+            prompt=self._with_commands(words),
             reserved_usd=reserved.usd if reserved else 0.0,
             allowed_usd=(reserved.allowed_usd or 0.0) if reserved else 0.0,
         )
         self._run.record(self._with_people(resumed))
         return self._open_call.resumed[self._open_call.resumed_at].prompt  # as it is stored
+
+    def _with_commands(self, prompt: str) -> str:
+        """Return a prompt with the commands that verify the work now, if others stood in earlier prompts."""
+        view, calls = self._run.view, self.calls
+        changed = view.process.verify_changed
+        if self._role not in {Role.WORKER, Role.PLANNER} or not calls or changed is None:
+            return prompt
+        seq, at = changed
+        if any(call.at >= at or call.resumed_at > seq for call in calls):
+            return prompt
+        told = prompts.render(
+            "commands_changed",
+            verification=verified_by(view),
+            builds=self._role is Role.WORKER,
+            minutes=minutes_of(view),
+        )
+        return f"{prompt}\n\n{told}"
 
     def _with_people(self, resumed: CallResumed) -> CallResumed:
         """Return it with the words and the answers of people that the session has not been told."""

@@ -28,7 +28,7 @@ from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
-from state.words import listed, names_of
+from state.words import OTHER_FORM, listed, names_of
 
 CHOSEN = "--verify"
 _SCRIPT = re.compile(r"(?<!\S)(?!-)(?:\./)?([\w./-]+\.\w+)(?!\S)")
@@ -178,9 +178,14 @@ def _sources(run: Run, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     words = {one for command in given for one in _words(suite_of(command, folder))}
     tests = {one.command: one.source for one in detect(folder)}
     others = {one: tests[one] for one in tests if not words.issuperset(_words(suite_of(one, folder)))}
-    others |= configured_checks(folder, tuple(given)).commands
-    told = (f"`{one}` ({source}) is left out: --verify names others" for one, source in others.items())
-    return given, tuple(told)
+    checks = configured_checks(folder, tuple(given)).commands.items()
+    suites = [f"`{one}` ({source}) {OTHER_FORM}" for one, source in others.items()]
+    told = (
+        f"`{one}` ({source}) is left out: --verify names others"
+        for one, source in checks
+        if one not in others
+    )
+    return given, (*suites, *told)
 
 
 async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:

@@ -24,6 +24,7 @@ from orchestrator.run.evidence.verification import (
     run_tests,
 )
 from orchestrator.run.ports import ScratchWorktree
+from orchestrator.run.purpose import asks
 from orchestrator.run.record import Run
 from state.records.commands import UNCOUNTED, CanaryResult, CommandRun, TestCount, TestState
 from state.words import count_words, listed, names_of
@@ -119,6 +120,7 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
     A difference counts only if the command is steady at the base.
     """
     if canary is not None:
+        asks("with a failing test added")
         with_it = await with_files(run.repository, subject.tree, {canary.path: canary.content})
         together = await _plainly(run, subject, with_it)
         if (
@@ -127,15 +129,18 @@ async def try_whole(run: Run, subject: ResultComparison, canary: Canary | None) 
             and _is_as_expected(together.count, subject.now.count, canary)
         ):
             return WholeCanary(canary=_result(subject.command, canary, together, UNCOUNTED, ()))
+    asks("as a person runs it")
     plain = await _plainly(run, subject, subject.tree)
     unlike, untold = await _judged(run, subject, plain)
     if canary is None:
         return WholeCanary(unlike=unlike, untold=untold)
+    asks("with a failing test added, each test counted")
     async with run.evidence.scratch_worktree(run, with_it) as scratch:
         done = await run_tests(run.commands, scratch, subject.command)
     passed = names_of(subject.now.count, TestState.PASSED) if done.count.tests else ()
     changed = [name for name in passed if done.count.tests.get(name) is not TestState.PASSED]
     changed = changed if canary.names else changed[1:]  # a program that is one test fails by it
+    asks("tests that changed beside it, on the code before")
     flaky = await flaky_at_the_base(run, subject.command, changed)
     return WholeCanary(
         canary=_result(subject.command, canary, done, subject.now.count, [subject.here]),

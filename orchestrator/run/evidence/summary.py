@@ -13,6 +13,7 @@ from orchestrator.project.shell import only_installs
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, executed_a_test, judged, usable
 from orchestrator.run.record import Run
 from prompts.marking import data, line
+from state.hidden import without_codes
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
@@ -37,7 +38,6 @@ _SUMS_UP = re.compile(
 )
 _UNREACHED = re.compile(r"getaddrinfo|could not resolve|name resolution", re.IGNORECASE)
 _COMPLAINT = re.compile(r"fail|error|not ok|panic|exception", re.IGNORECASE)
-_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _PROGRAM = re.compile(r"[\w.-]+")
 _GROUND = re.compile(r"(?:/[^\s:'\"()/]+)*/verify\.\d+/")
 
@@ -129,7 +129,7 @@ def readable(output: str, limit: int) -> str:
     A cut output begins with a mark. sq runs the commands on a copy of the workspace, whose folder means
     nothing to an agent.
     """
-    plain = _GROUND.sub("", _TERMINAL_CODE.sub("", output)).replace("\r", "").strip()
+    plain = _GROUND.sub("", without_codes(output)).replace("\r", "").strip()
     if len(plain) <= limit:
         return plain
     end = plain[-limit:]

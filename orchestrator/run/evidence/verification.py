@@ -75,7 +75,6 @@ async def verify(
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
         runs = await _cheapest_first(run, scratch, commands, task_id)
         lost = mends and await _has_lost(run, scratch, runs)
-        asks("failing tests once more")
         flaky = [] if lost else [name for done in runs for name in await _flaky(run, scratch, done)]
     if lost:
         return await verify(run, task_id=task_id, folder=folder, tree=tree, mends=False)
@@ -98,13 +97,14 @@ async def _cheapest_first(
     found, task = dict[str, CommandRun](), run.view.tasks.get(task_id)
     is_claim = task is not None and task.stage is Stage.BUILDING and not _was_cut(run, task_id, commands)
     for nth, command in enumerate(sorted(commands, key=lambda one: _long_at_base(run, one)), 1):
-        run_for("verification", task_id, nth=nth, of=len(commands))
         if is_claim and task and _long_at_base(run, command):
             failed = [done for done in found.values() if await _fails(run, scratch, done)]
+            asks("the changed tests alone")
             if not failed and (alone := await _changed_tests(run, scratch, command, task.place.base_commit)):
                 failed = [alone] if await _fails(run, scratch, alone) else []
             if failed:
                 return failed
+        run_for("verification", task_id, nth=nth, of=len(commands))
         found[command] = await run_counted(run.commands, scratch, command, is_evidence=True)
     return [found[command] for command in commands]
 
@@ -187,6 +187,7 @@ async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[s
     in_scratch = run.settings.worktrees or bool(check and check.canary and check.canary.caught)
     if not names or len(names) > _RUN_AGAIN or not (run.view.baseline.tree and in_scratch):
         return []
+    asks("failing tests once more")
     suite = suite_of(done.command, scratch.folder)
     files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
     again = await run_only(run.commands, scratch, [suite], files, names) if files else None

@@ -3,12 +3,14 @@
 A failed one goes back to the planner with the problems and is never built.
 """
 
+from datetime import UTC, datetime
 from functools import partial
 
 import prompts
 from agents.roles.planner import PLAN, read_plan
 from orchestrator.run.asking.briefing import at_the_base, decisions, described
 from orchestrator.run.plan.analyze import propose, review
+from orchestrator.run.plan.fit import fit_of, not_below
 from orchestrator.run.plan.forecast import forecast
 from orchestrator.run.plan.quotes import placed
 from orchestrator.run.plan.rules import problems_of
@@ -19,6 +21,7 @@ from state.outcome import Outcome
 from state.records.plan import Analysis, Plan, Task
 from state.settings.presets import RETRY_LIMITS
 from state.settings.records import Workflow
+from state.words import fit_words
 
 _TITLE_KEPT = 80
 
@@ -68,9 +71,10 @@ async def plan(run: Run) -> None:
 
 def _accept(run: Run, accepted: PlanAccepted) -> None:
     """Record an accepted plan, and the forecast that it allows."""
-    basis = run.forecast_basis
-    made = [ForecastMade(forecast=forecast(basis, run.settings, accepted.tasks))] if basis else []
-    run.record(accepted, *made)
+    run.record(accepted)
+    if basis := run.forecast_basis:
+        made = forecast(basis, run.settings, accepted.tasks)
+        run.record(ForecastMade(forecast=not_below(made, run.view, datetime.now(UTC), accepted.tasks)))
 
 
 def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = ()) -> PlanAccepted:
@@ -99,6 +103,7 @@ async def _review(run: Run, proposed: Plan) -> None:
         baseline=at_the_base(run.view),
         plan=proposed,
         decided=decisions(run.view),
+        sent_back=run.view.plan.rejections[-1].problems if run.view.plan.rejections else (),
     )
     if found and found.passed:
         _accept(run, _accepted(proposed, reviewed=True, suggestions=found.suggestions))
@@ -110,6 +115,8 @@ async def _prompt(run: Run) -> str:
     if rejected := run.view.plan.rejections:
         last = rejected[-1]
         return prompts.render("plan_rejected", problems=last.problems, suggestions=last.suggestions)
+    now = datetime.now(UTC)
+    fit = fit_of(run.view, now)
     return prompts.render(
         "plan",
         spec=run.started.spec_text,
@@ -117,6 +124,7 @@ async def _prompt(run: Run) -> str:
         baseline=at_the_base(run.view),
         in_worktree=run.settings.worktrees,
         decided=decisions(run.view),
+        time=fit_words(fit, now) if fit else [],
     )
 
 

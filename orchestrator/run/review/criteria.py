@@ -55,14 +55,16 @@ def question(view: RunView, task_id: str, tree: str) -> str:
     criteria = asked_of(view, task_id)
     if not criteria:
         return ""
-    names, more = _names_of_tests(view, tree)
+    names, new, others = _names_of_tests(view, tree)
     verified = view.evidence.verifications.get(tree)
     commands = [done.command for done in verified.runs if done.passed] if verified else []
-    return prompts.render("review_criteria", criteria=criteria, commands=commands, names=names, more=more)
+    return prompts.render(
+        "review_criteria", criteria=criteria, commands=commands, names=names, new=new, old_tests=others
+    )
 
 
-def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int]:
-    """Return the names of new tests that passed on a tree, and how many more tests there are."""
+def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int, int]:
+    """Return names of new tests that passed on a tree, how many new ones there are, and how many others."""
     verified = view.evidence.verifications.get(tree)
     every = {
         name: None
@@ -71,8 +73,8 @@ def _names_of_tests(view: RunView, tree: str) -> tuple[list[str], int]:
         if state is TestState.PASSED
     }
     before = {name for check in view.baseline.checks.values() for name in check.run.count.tests}
-    names = [name for name in every if name not in before][:_NAMES_SHOWN]
-    return names, len(every) - len(names)
+    new = [name for name in every if name not in before]
+    return new[:_NAMES_SHOWN], len(new), len(every) - len(new)
 
 
 def unmet(view: RunView, claims: Iterable[CriterionClaim], task_id: str) -> tuple[ReviewIssue, ...]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from agents.roles.worker import signal_of
-from agents.session.tools import TASK_COMPLETE
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
+from state.records.calls import TASK_COMPLETE
 from state.records.reviews import Dispute, Finding, FindingState, IssueType, ReviewIssue, ReviewReport, Ruling
 
 # A wrong result is worth as many rounds as the effort allows, a missing guard or a wrong cut two or three.

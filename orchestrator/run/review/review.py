@@ -12,7 +12,6 @@ from pathlib import Path
 import prompts
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
-from agents.session.tools import TASK_COMPLETE
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import tracked_files
 from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once
@@ -41,6 +40,7 @@ from prompts.marking import line
 from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
+from state.records.calls import TASK_COMPLETE
 from state.records.reviews import Finding, IssueType, ReviewIssue, TestChange
 from state.settings.presets import RETRY_LIMITS
 from state.words import doubts, facts_words, listed

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import prompts
 from agents.roles.worker import plain_question, signal_of
-from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_COMPLETE, TASK_STUCK
+from agents.session.tools import ITERATION_DONE, SUBMIT_IMPLEMENTATION_PLAN, TASK_STUCK
 from orchestrator.gates.power_steering.rules.unfinished import announced_in
-from orchestrator.run.asking.briefing import conventions, decisions, forbids_tests, not_run, others
+from orchestrator.run.asking.briefing import (
+    conventions,
+    decisions,
+    forbids_tests,
+    minutes_of,
+    not_run,
+    others,
+    suites_not_run,
+)
 from orchestrator.run.asking.people import answered_in, unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
 from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
@@ -28,7 +36,7 @@ from state.journal.events.calls import CallView
 from state.journal.events.questions import AskView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
-from state.records.calls import CallEnd
+from state.records.calls import TASK_COMPLETE, CallEnd
 from state.records.plan import Criterion, Task, TestThatChanges
 from state.records.questions import Question
 from state.records.reviews import Finding, ReviewIssue
@@ -108,7 +116,8 @@ class PromptContext:
     that the work is based on, if it can be compared with that. `merged`: the task was merged before and is
     sent back for a fix. `done` are the ids of the merged tasks. `broken` are the commands that could not run
     at the base, each with the reason. `criteria` are all of the spec. `not_run` are commands and
-    checks that sq does not run, each with the reason. `minutes` are those of all commands at the base.
+    checks that sq does not run, each with the reason. `suites` of them are tests that it runs in another
+    form. `minutes` are those of all commands at the base.
     """
 
     others: Sequence[Task] = ()
@@ -124,6 +133,7 @@ class PromptContext:
     broken: Sequence[tuple[str, str]] = ()
     criteria: Sequence[Criterion] = ()
     not_run: Sequence[str] = ()
+    suites: Sequence[str] = ()
     minutes: int = 0
 
 
@@ -179,6 +189,8 @@ def build_prompt_with_feedback(
         broken=place.broken,
         criteria=place.criteria,
         not_run=place.not_run,
+        suites=place.suites,
+        checks=[one for one in place.not_run if one not in place.suites],
         minutes=place.minutes,
         verification=verification,
         failing=failing,
@@ -372,6 +384,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
             broken=broken_before(run.view),
             criteria=run.view.plan.criteria,
             not_run=not_run(run.view),
-            minutes=int(sum(check.run.seconds for check in run.view.baseline.checks.values()) // 60),
+            suites=suites_not_run(run.view),
+            minutes=minutes_of(run.view),
         ),
     )

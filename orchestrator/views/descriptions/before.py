@@ -8,6 +8,7 @@ from orchestrator.views.words import DECIDERS, duration, forecast_lines, listed_
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.spec_check import SpecFinding, in_a_line
+from state.words import fit_words
 
 
 def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
@@ -33,7 +34,9 @@ def before_words(view: RunView, event: e.BeforeEvent) -> list[Words]:
             text = f"{len(event.tasks)} task(s) by {event.file}: no Planner is asked"
             return [Words(kind="plan", subject="plan", text=text)]
         case e.ForecastMade():
-            lines = [*forecast_lines(event.forecast), *_too_short(view, event)]
+            now = view.clock.last_at
+            fit = fit_words(event.forecast.fit, now) if event.forecast.fit and now else []
+            lines = [*forecast_lines(event.forecast), *(fit or _too_short(view, event))]
             return [Words(kind="forecast", text=line) for line in lines]
         case e.ApprovalAwaited():
             until = f"{event.until.astimezone():%Y-%m-%d %H:%M}"

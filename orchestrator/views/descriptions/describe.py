@@ -25,6 +25,7 @@ from orchestrator.views.descriptions.run import (
 )
 from orchestrator.views.descriptions.tasks import merge_words, review_words, task_words
 from orchestrator.views.words import duration, short, subject_of, tool_call
+from state.hidden import without_codes
 from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
@@ -166,7 +167,7 @@ def _message(view: RunView, event: e.MessageReceived) -> Words:
             text, is_told = tool_call(view.root, message), message.tool not in _QUIET_TOOLS
         case MessageKind.TOOL_RESULT:
             # The line of a refusal has said it.
-            text = f"→ {short(message.text)}"
+            text = f"→ {short(without_codes(message.text))}"
             is_told = message.is_error and not (refused and refused in message.text)
         case _:
             verb = "says" if message.kind is MessageKind.TEXT else str(message.kind)

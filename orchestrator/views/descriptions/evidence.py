@@ -6,6 +6,7 @@ from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
 from orchestrator.views.words import duration, said, short
+from state.hidden import without_codes
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, CommandRun
@@ -62,12 +63,11 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noq
 def _begun(view: RunView, event: e.CommandStarted) -> Words:
     """Return that a command begins. One that took long before, and now runs as a whole, is told."""
     took = 0.0 if event.part else view.evidence.took.get(event.command, 0.0)
-    which = f" {event.nth} of {event.of}" if event.of > 1 else ""
+    which = f" {event.nth} of {event.of}" if event.of > 1 and not event.part else ""
     asked = f" ({event.about})" if event.about else ""
     before = f", which took {duration(took)} before" if took else ""
-    text = (
-        f"sq runs{which} for the {event.purpose}{asked}: {'a part of ' * event.part}`{event.command}`{before}"
-    )
+    part = "some tests of " if event.part else ""
+    text = f"sq runs{which} for the {event.purpose}{asked}: {part}`{event.command}`{before}"
     of_the_run = {"baseline": "baseline", "set-up": _SQS_OWN}.get(event.purpose, _MERGED)
     return Words(kind="command", subject=event.task_id or of_the_run, text=text, is_told=took >= _LONG_S)
 
@@ -110,7 +110,7 @@ def _set_up(view: RunView, event: e.WorkspaceSetUp) -> list[Words]:
 def _set_up_command(subject: str, done: CommandRun, *, by_itself: bool) -> Words:
     result = f"{said(done)} ({done.seconds:.1f} s)"
     if by_itself and not done.passed:
-        lines = done.output_tail.strip().splitlines()
+        lines = without_codes(done.output_tail).strip().splitlines()
         telling = [one for one in lines if _TELLS.search(one)] or lines
         why = done.problem or (short(telling[-1]) if lines else f"exit code {done.exit_code}")
         result = f"failed: {why}. The baseline shows whether the commands can run"
@@ -161,7 +161,7 @@ def _result(done: CommandRun, check: BaselineCheck | None) -> str:
 
 def _output(done: CommandRun) -> tuple[Quote, ...]:
     """Return the end of a command's output. That of a command that passed is seldom read."""
-    tail = done.output_tail.strip()
+    tail = without_codes(done.output_tail).strip()
     if done.passed:
         return (Quote(who=COMMAND, texts=(tail,), place=Place.MORE, title="output"),)
     return (Quote(who=COMMAND, texts=(tail[-_TAIL:],), place=Place.BLOCK, title="the output ends"),)

@@ -286,3 +286,19 @@ def findings_of(story: RunFacts) -> Iterator[FindingRow]:
 def findings_by_state(story: RunFacts) -> list[FindingRow]:
     """Return all findings, those of one state together."""
     return sorted(findings_of(story), key=lambda row: row.finding.state)
+
+
+def found_before(story: RunFacts) -> Iterator[str]:
+    """Yield what reviews of the analysis and of the plan found, which the Planner had to mend."""
+    is_proposed = False
+    for stored in story.history.notable:
+        match stored.event:
+            case e.PlanProposed():
+                is_proposed = True
+            case e.PlanRejected(problems=problems) if is_proposed:
+                is_proposed = False
+                yield from (f"the plan: {one}" for one in problems)
+            case e.AnalysisRejected(problems=problems):
+                yield from (f"the analysis: {one}" for one in problems)
+            case _:
+                pass

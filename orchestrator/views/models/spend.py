@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.views.words import columns, duration, outlook_lines, percent
 from state.journal.events.calls import CallView
+from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Usage
@@ -69,6 +70,7 @@ def spending(view: RunView) -> Spending:
     )
     settings = view.settings
     is_over = view.ended is not None and not (settings and (settings.dry_run or settings.check_only))
+    is_done = bool(view.tasks) and all(task.stage is Stage.MERGED for task in view.tasks.values())
     spent = (view.cost_usd, view.clock.all_s) if is_over else None
     return Spending(
         rows=tuple(rows),
@@ -78,7 +80,7 @@ def spending(view: RunView) -> Spending:
         at_least=any(row.at_least for row in rows),
         charged=not (view.started and view.started.rehearsal),
         forecast=view.plan.before.forecast,
-        outlook=tuple(outlook_lines(view.plan.before.forecast, spent)),
+        outlook=tuple(outlook_lines(view.plan.before.forecast, spent, is_done=is_done)),
     )
 
 

@@ -30,16 +30,17 @@ class Group(StrEnum):
 class TaskRow:
     """One task in a line.
 
-    `now` is its present action, or the thing it waits for, or the reason of its end. `seconds` is the time in
-    its present stage while it works, else from its start to its end, and None if it never began. `iteration`
-    counts exchanges of the newest attempt. `seq` is the place of the event that brought its present stage.
-    `needs` are the tasks on which it depends.
+    `word` is its stage in a word. `now` is its present action, or the thing it waits for, or the reason of
+    its end. `seconds` is the time in its present stage while it works, else from its start to its end, and
+    None if it never began. `iteration` counts exchanges of the newest attempt. `seq` is the place of the
+    event that brought its present stage. `needs` are the tasks on which it depends.
     """
 
     id: str
     title: str
     group: Group
     stage: Stage
+    word: str
     now: str
     attempt: int
     iteration: int
@@ -210,7 +211,7 @@ def waits_for_person(view: RunView) -> str:
 
 def stage_word(view: RunView, task_id: str) -> str:
     """Return the stage of a task, or that it waits for a person, or that its claim is checked."""
-    word = "claimed" if view.is_checked(task_id) else str(view.tasks[task_id].stage)
+    word = "claimed" if view.is_claimed(task_id) else str(view.tasks[task_id].stage)
     return "waits for you" if task_id in _waiting_tasks(view) else word
 
 
@@ -228,11 +229,12 @@ def _activity(view: RunView) -> str:
     if phase is not Phase.TASKS:
         return ": ".join(filter(None, (_DOING[phase], whole)))
     under_way = dict.fromkeys([*_under_way(view), *_waiting_tasks(view)])
-    doing = [
-        ", ".join(filter(None, (f"{id_} {stage_word(view, id_)}", commands_words(view, id_))))
-        for id_ in under_way
-    ]
+    doing = [f"{id_} {_doing(stage_word(view, id_), commands_words(view, id_))}" for id_ in under_way]
     return "; ".join([*doing, *([f"the whole: {whole}"] if whole else [])]) or "between tasks"
+
+
+def _doing(stage: str, commands: str) -> str:
+    return commands if commands.startswith(f"{stage}, ") else ", ".join(filter(None, (stage, commands)))
 
 
 def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:

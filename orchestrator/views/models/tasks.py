@@ -6,7 +6,16 @@ from datetime import datetime
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.spend import spending
-from orchestrator.views.models.summary import Group, Need, Overview, RunState, TaskRow, summary_of, why_not
+from orchestrator.views.models.summary import (
+    Group,
+    Need,
+    Overview,
+    RunState,
+    TaskRow,
+    stage_word,
+    summary_of,
+    why_not,
+)
 from orchestrator.views.words import retry_cause, short, time_of_day, tool_call
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
@@ -54,6 +63,7 @@ def _row(story: RunFacts, task: TaskView, now: datetime, *, cost_usd: float, act
         title=task.task.title,
         group=group,
         stage=task.stage,
+        word="needs you" if group is Group.NEEDS_YOU else stage_word(story.view, id_),
         now=short(_now(story, task, group, now, active=active), _NOW_SHOWN),
         attempt=task.attempt,
         iteration=task.iteration,
@@ -87,10 +97,16 @@ def _now(story: RunFacts, task: TaskView, group: Group, now: datetime, *, active
             if not active:
                 cut = commands_words(story.view, task.task.id, active=False)
                 return "; ".join(filter(None, (cut, "no process works on it")))
-            own = f"sq's own work on it since {time_of_day(story.view.clock.last_at or now)}"
+            own = f"sq's own work on it since {time_of_day(_newest(story, task.task.id) or now)}"
             return next(_actions(story, task, now), own)
         case Group.WAITING:
             return _waits_for(story, task, now, active=active)
+
+
+def _newest(story: RunFacts, task_id: str) -> datetime | None:
+    """Return when the newest event of a task was stored, whatever happened to others since."""
+    found = (one.at for one in reversed(story.history.notable) if story.view.task_of(one.event) == task_id)
+    return next(found, None)
 
 
 def _actions(story: RunFacts, task: TaskView, now: datetime) -> Iterator[str]:

@@ -25,11 +25,12 @@ from orchestrator.views.html.sections import (
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of, facts_of, verified_seq
 from orchestrator.views.models.decisions import decisions_of, spec_questions
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.points import attention, findings_by_state
+from orchestrator.views.models.points import attention, findings_by_state, found_before
 from orchestrator.views.models.spend import by_model, by_role, by_task, spending
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.models.work import recorded_work
 from orchestrator.views.words import time_of_day
+from state.hidden import without_codes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -50,6 +51,7 @@ def engine() -> "Environment":
         "millis": millis,
         "moment": moment,
         "part": part,
+        "without_codes": without_codes,
     }
     made.tests["long"] = lambda text: len(text) > LONG
     return made
@@ -104,7 +106,7 @@ def evidence_regions(story: RunFacts, run_id: str) -> dict[str, str]:
     """Return the places where a person should look, the commands on the merged work, and the findings."""
     view = story.view
     points, commands = attention(story, criteria_of(view)), facts_of(view)
-    findings = findings_by_state(story)
+    findings, before = findings_by_state(story), tuple(found_before(story))
     return {
         **_region(
             run_id,
@@ -123,7 +125,14 @@ def evidence_regions(story: RunFacts, run_id: str) -> dict[str, str]:
             whole=view.whole,
             verified_seq=verified_seq(view),
         ),
-        **_region(run_id, "findings", len(findings), _MOST_FINDINGS, rows=tuple(findings[:_MOST_FINDINGS])),
+        **_region(
+            run_id,
+            "findings",
+            len(findings) + len(before),
+            _MOST_FINDINGS,
+            rows=tuple(findings[:_MOST_FINDINGS]),
+            before=before[: max(0, _MOST_FINDINGS - len(findings))],
+        ),
     }
 
 

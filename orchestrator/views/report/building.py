@@ -32,7 +32,7 @@ from orchestrator.views.models.criteria import (
 )
 from orchestrator.views.models.decisions import decisions_of, spec_questions
 from orchestrator.views.models.history import RunFacts
-from orchestrator.views.models.points import attention, findings_by_state
+from orchestrator.views.models.points import attention, findings_by_state, found_before
 from orchestrator.views.models.spend import past_run_of, spending
 from orchestrator.views.models.summary import RunState, TaskRow
 from orchestrator.views.models.tasks import task_rows
@@ -93,7 +93,7 @@ def report_of(
     report = ReportContents(
         run_id=run_id,
         headline=headline_of(view, standing, criteria),
-        spec=_spec(view),
+        spec=_spec(story, cut),
         commits=commits_of(story),
         times=_times(story),
         check=check_of(story, commands),
@@ -172,7 +172,8 @@ def _with_fewer_steps(attempt: Attempt, cut: _Cut) -> Attempt:
     return replace(attempt, steps=steps)
 
 
-def _spec(view: RunView) -> Spec:
+def _spec(story: RunFacts, cut: _Cut) -> Spec:
+    view = story.view
     if view.started is None:
         return Spec(name="", subject="", sha256="", spec_lines=())
     text = view.started.spec_text
@@ -186,6 +187,7 @@ def _spec(view: RunView) -> Spec:
         follows=view.plan.origin.follows,
         is_checked=bool(view.plan.before.check.seq),
         questions=spec_questions(view),
+        found_before=cut.first(found_before(story), "findings before the work"),
     )
 
 
@@ -364,7 +366,7 @@ def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *,
         tone = Tone.WARN
     if complete and rows and not all_proven:
         lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
-        alone = f", of {lines} only a line that the reviewer names" if lines else ""
+        alone = f". For {lines} of these the proof is only a line that the reviewer named" if lines else ""
         cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
     draft = not complete or rehearsal
     return Headline(

@@ -62,6 +62,7 @@ class Spec:
 
     `issue` is the one that it came from, as `OWNER/REPO#N`. `follows`: the run whose pull request it serves.
     `is_checked`: it was read for faults before it was planned. `questions` are those that it raised.
+    `found_before`: by reviews of the analysis and the plan.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Spec:
     follows: str = ""
     is_checked: bool = False
     questions: tuple[SpecQuestion, ...] = ()
+    found_before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ def data(report: ReportContents, version: str) -> dict[str, Any]:
         },
         "decisions": plain(report.decisions),
         "findings": plain(report.findings),
+        "found_before": plain(report.spec.found_before),
         "tasks": [_task(part) for part in plain(report.tasks)],
         "made": plain(report.made),
         "left_out": list(report.index.left_out),

@@ -202,6 +202,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
         attention=tuple(attention.values()),
         decisions=tuple(one for run in runs for one in run.decisions),
         findings=tuple(one for run in runs for one in run.findings),
+        spec=replace(report.spec, found_before=tuple(one for run in runs for one in run.spec.found_before)),
         tasks=tuple(one for run in runs for one in run.tasks),
         made=tuple(fact for fact in report.made if not fact.is_setting),
     )

@@ -217,8 +217,10 @@ def _command(one: CommandFacts) -> str:
 
 
 def _findings(report: ReportContents) -> Iterator[str]:
-    if not report.findings:
+    if not (report.findings or report.spec.found_before):
         yield "No review found anything."
+    for one in report.spec.found_before:
+        yield f"- **before the work** {code(one)}"
     for row in report.findings:
         issue = row.finding.issue
         yield f"- **{row.finding.state}** {code(issue.location)} ({issue.type}): {code(issue.description)}"

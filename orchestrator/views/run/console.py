@@ -64,7 +64,8 @@ def task_table(
     from rich.console import Group as Together
     from rich.text import Text
 
-    rows = task_rows(story, now)
+    over = story.view.ended is not None or bool(story.view.process.interrupted_by)
+    rows = task_rows(story, now, active=not over)
     shown, left_out = _fitting(rows, height - _BELOW - _BESIDE)
     lines = [*([left_out] if left_out else []), *_below_table(story, now, width, follow)]
     below = [Text(cell(line), no_wrap=True, overflow="ellipsis") for line in lines]
@@ -110,10 +111,9 @@ def _table(rows: Sequence[TaskRow], width: int) -> "Table":
     for title in numbers:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
-        where = "needs you" if row.group is Group.NEEDS_YOU else str(row.stage)
         table.add_row(
             Text(cell(row.id), overflow="ellipsis"),
-            Text(where, style=_STYLES[row.group]),
+            Text(row.word, style=_STYLES[row.group]),
             Text(cell(row.now), overflow="ellipsis"),
             *(_number(title, row) for title in numbers),
         )

@@ -36,7 +36,7 @@ def where_lines(view: RunView) -> list[str]:
     if view.checkout.pull_request:
         where.append(f"pull request: {view.checkout.pull_request.url}")
     unfinished = [
-        f"unfinished work of {id_}{_how_far(view, task)} is in {task.place.worktree}"
+        f"unfinished work of {id_}{_how_far(view, task)} is in {task.place.worktree}{_also_on(task)}"
         for id_, task in view.tasks.items()
         if task.place.worktree and task.stage is not Stage.MERGED and _has_work(view, task)
     ]
@@ -114,9 +114,13 @@ def _how_far(view: RunView, task: TaskView) -> str:
     if task.stage is not Stage.BUILDING:
         return ""
     refused = [one.for_people.strip().partition("\n")[0] for one in task.open.refusals[-1:]]
-    claimed = ["claimed to be complete, not verified"] if view.is_checked(task.task.id) else []
+    claimed = ["claimed to be complete, not verified"] if view.is_claimed(task.task.id) else []
     told = claimed or [f"its last claim was refused: {one}" for one in refused]
     return f" ({visible(told[0])})" if told else ""
+
+
+def _also_on(task: TaskView) -> str:
+    return f", and the same on branch {visible(task.claim.handed_over)}" if task.claim.handed_over else ""
 
 
 def _has_work(view: RunView, task: TaskView) -> bool:

@@ -51,7 +51,7 @@ def state_of(row: TaskRow | None, shown: Overview) -> ScreenLine:
     sign, style = SIGNS[row.group]
     tried = f" · try {row.attempt}, iteration {row.iteration}" if row.attempt else ""
     time = "" if row.seconds is None else f" · {clock(row.seconds)}"
-    return line((f" {sign} {word_of(row)}", style), (f"{tried}{time} · {row.now}", "dim"), indent=-1)
+    return line((f" {sign} {row.word}", style), (f"{tried}{time} · {row.now}", "dim"), indent=-1)
 
 
 def headline(story: RunFacts, shown: Overview, width: int, *, replayed: str = "") -> ScreenLine:
@@ -180,7 +180,7 @@ def _task(row: TaskRow, width: int, name: int) -> ScreenLine:
     )
     left: list[Span] = [
         (f"{sign} ", style),
-        (f"{word_of(row):<{_WORD}} ", style),
+        (f"{row.word:<{_WORD}} ", style),
         (set_cell_size(cell(row.id), name) + " ", ""),
     ]
     room = width - sum(cell_len(text) for text, _ in left) - len(end) - 1
@@ -189,11 +189,6 @@ def _task(row: TaskRow, width: int, name: int) -> ScreenLine:
     if room > 0 and cell_len(middle) > room:
         middle = set_cell_size(middle, room - 1).rstrip() + "…"
     return line(*left, (set_cell_size(middle, max(0, room)), "dim"), (f" {end}", ""), indent=-1)
-
-
-def word_of(row: TaskRow) -> str:
-    """Return the word for a task's state."""
-    return "needs you" if row.group is Group.NEEDS_YOU else str(row.stage)
 
 
 def _tries(row: TaskRow) -> str:

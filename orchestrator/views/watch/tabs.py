@@ -11,6 +11,7 @@ from orchestrator.views.watch.panel import MOST_LINES
 from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line, text_of
 from orchestrator.views.words import percent, subject_of, time_of_day, tool_call
+from state.hidden import without_codes
 from state.journal import events as e
 from state.journal.events import MessageReceived, Stored
 from state.journal.view import RunView
@@ -80,7 +81,7 @@ def message_of(view: RunView, stored: Stored) -> list[ScreenLine]:
         case MessageKind.TOOL_RESULT:
             style = "bad" if message.is_error else "dim"
             sign = f"{_BEFORE}✗ " if message.is_error else f"{_BEFORE}  "
-            return text_of(message.text.strip("\n"), style, before=sign, most=_RESULT_SHOWN)
+            return text_of(without_codes(message.text).strip("\n"), style, before=sign, most=_RESULT_SHOWN)
         case _:
             verb = "is asked" if message.kind is MessageKind.PROMPT else "says"
             first, *further = text_of(message.text.strip(), "agent", before=_BEFORE, most=_TEXT_SHOWN)

@@ -208,7 +208,7 @@ WAITS = "wait for a turn"
 class CommandsView:
     """Commands of the project that run or wait. `purpose` is as that of `CommandStarted`, or `WAITS`.
 
-    With `started` it is one that runs, else some of which none runs now.
+    With `started` it is one that runs, else some of which none runs now. `is_cut`: sq ended it.
     """
 
     purpose: str
@@ -216,6 +216,7 @@ class CommandsView:
     commands: tuple[str, ...]
     at: datetime
     started: CommandStarted | None = None
+    is_cut: bool = False
 
 
 @dataclass(slots=True)

@@ -205,6 +205,7 @@ class ProcessView:
     resumptions: int = 0
     resumed: RunResumed | None = None
     resumed_seq: int = 0  # the place in the journal where it took the run up
+    verify_changed: tuple[int, datetime] | None = None  # the newest one that took it up with other commands
     interrupted_by: str = ""
     budget_usd: float | None = None  # given to a resumed run, in place of those of its settings
     max_iterations: int | None = None  # likewise

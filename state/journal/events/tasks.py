@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from state.journal.events.merges import MergeBuilt, MergeView, WorkMeasured
@@ -221,6 +222,7 @@ class AttemptView:
     is_open: bool = False
     renewed: int = 0  # attempts in a row that began because a session could not go on
     waits: str = ""  # the parked call whose answer it waits for
+    claimed_at: datetime | None = None  # when the claim came, if the newest exchange ended with one
     calls: list[str] = field(default_factory=list)  # of its Worker
     trees: list[str] = field(default_factory=list)  # at its start, then at each iteration's end
     errors: list[str] = field(default_factory=list)  # the last error of each iteration, or ""
@@ -233,11 +235,15 @@ class AttemptView:
 
 @dataclass(slots=True)
 class ClaimView:
-    """The newest accepted claim of a task: its tree, and the commit that was made of it."""
+    """The newest accepted claim of a task: its tree, and the commit that was made of it.
+
+    `handed_over` is the branch that has the work of a claim that could not be checked in time.
+    """
 
     accepted_tree: str = ""
     commit: str = ""
     committed_tree: str = ""
+    handed_over: str = ""
 
 
 @dataclass(slots=True)

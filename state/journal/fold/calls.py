@@ -8,7 +8,7 @@ from state.journal.events import Stored
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import ENDED_STAGES
 from state.journal.view import RunView
-from state.records.calls import CallEnd, Message, MessageKind, may_pass_later
+from state.records.calls import TASK_COMPLETE, CallEnd, Message, MessageKind, may_pass_later
 from state.roles import ROLES, Role
 
 
@@ -97,7 +97,8 @@ def _started(view: RunView, event: e.CallStarted, stored: Stored) -> None:
         view.checkout.left_tree = ""
         task = view.tasks[event.task_id]
         task.open.calls.append(event.call_id)
-        task.open.gates, task.next.rebuilt = [], None
+        task.open.gates, task.open.claimed_at, task.next.rebuilt = [], None, None
+        task.claim.handed_over = ""
         task.history.append(Message(kind=MessageKind.PROMPT, text=event.prompt))
 
 
@@ -118,6 +119,8 @@ def _ended(view: RunView, call: CallView, event: e.CallEnded, stored: Stored) ->
     _stop_clock(call, stored.at)
     if call.failed:
         _note_error(view, call, event)
+    elif call.report and call.report.name == TASK_COMPLETE and call.started.task_id in view.tasks:
+        view.tasks[call.started.task_id].open.claimed_at = stored.at
     _note_judge(view, call, event)
 
 

@@ -162,11 +162,13 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  #
             under_way.pop(f"turn {event.turn}", None)
         case e.CommandStarted():
             begun = CommandsView(event.purpose, event.task_id, (event.command,), stored.at, event)
+            for key in [key for key, one in under_way.items() if one.is_cut and one.task_id == event.task_id]:
+                del under_way[key]
             under_way[f"command {event.number}"] = begun
         case e.CommandEnded():
             one = under_way.pop(f"command {event.number}", None)
             if one and event.cut_off:
-                under_way[f"command {event.number}"] = replace(one, started=None)
+                under_way[f"command {event.number}"] = replace(one, started=None, is_cut=True)
             elif one:
                 evidence.took.setdefault(one.commands[0], event.seconds)
         case _:
@@ -256,7 +258,7 @@ def _answered(view: RunView, event: e.PersonAnswered) -> None:
     view.checkout.left = view.checkout.kept = None  # the work goes on
 
 
-def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one case an event
+def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901, PLR0912  one case an event
     """Add an event of the user's checkout to the view of its run."""
     match event:
         case e.UsersWorkKept():
@@ -279,6 +281,8 @@ def _checkout(view: RunView, event: e.CheckoutEvent) -> None:  # noqa: C901  one
             view.checkout.changed_git = event.paths
         case e.PullRequestMade():
             view.checkout.pull_request = event
+        case e.WorkRescued(claimed=True) if task := view.tasks.get(event.task_id):
+            task.claim.handed_over = event.ref
         case e.WorkRescued() | e.DeliveryStarted():
             pass
         case _:
@@ -365,6 +369,8 @@ def _resumed(view: RunView, event: e.RunResumed, stored: Stored) -> None:
         max_iterations=event.max_iterations or view.process.max_iterations,
     )
     if view.settings:
+        if event.verify not in {None, view.settings.verify}:
+            view.process.verify_changed = (stored.seq, stored.at)
         view.settings = replace(
             view.settings,
             verify=view.settings.verify if event.verify is None else event.verify,

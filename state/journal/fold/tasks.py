@@ -50,6 +50,7 @@ def apply_task(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # no
             task.stage, task.claim.accepted_tree, task.open.refusals = Stage.ACCEPTED, event.tree, []
         case e.CompletionRefused():
             task.open.refusals.append(event)
+            task.open.claimed_at = None
         case e.TaskCommitted():
             task.stage, task.open.is_open = Stage.COMMITTED, False
             task.claim = ClaimView(task.claim.accepted_tree, event.commit, event.tree)

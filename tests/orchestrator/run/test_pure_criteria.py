@@ -1,5 +1,8 @@
 """Plain decisions about criteria: the place of a quote in the spec, and the tests that a name means."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,10 +10,17 @@ from language.tables import rows, table
 
 from agents.roles.planner import read_plan
 from agents.roles.reviewer import parse_review_output
+from orchestrator.run.asking.briefing import decisions
 from orchestrator.run.plan.quotes import UNPLACED, place_of, placed
 from orchestrator.run.review.checked import Named, named_by
+from orchestrator.run.review.criteria import question
+from state.journal.events import VerificationFinished
+from state.journal.events.before import SpecAnswerView
+from state.journal.view import RunView
+from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
 from state.records.plan import Criterion, CriterionKind, Plan
 from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
+from state.records.spec_check import FaultKind, SpecAnswer
 
 SPEC = table(__file__, "spec")
 
@@ -97,3 +107,40 @@ def test_verdicts_are_read_leniently_and_only_met_meets():
         CriterionClaim(id="c-3", verdict=CriterionVerdict.NOT_CHECKED),
         CriterionClaim(id="c-4", verdict=CriterionVerdict.NOT_CHECKED),
     )
+
+
+def test_a_reviewer_reads_how_many_tests_are_new_and_which_were_there_before():
+    view, tests = (
+        RunView(),
+        {"t::old": TestState.PASSED} | {f"t::new{n}": TestState.PASSED for n in range(45)},
+    )
+    view.plan.criteria = (Criterion(id="c-1", text="it counts", task_ids=("a",)),)
+    base = CommandRun(
+        command="pytest",
+        exit_code=0,
+        seconds=1.0,
+        output_tail="",
+        count=TestCount(passed=1, tests={"t::old": TestState.PASSED}),
+    )
+    view.baseline.checks = {
+        "pytest": BaselineCheck(run=base, source="--verify", standing=BaselineStanding.PASSES)
+    }
+    for shown, told in (
+        (tests, ", 40 of 45 (1 that were there before passed too):"),
+        ({"t::new": TestState.PASSED}, ":"),
+    ):
+        done = replace(base, count=TestCount(passed=len(shown), tests=shown))
+        view.evidence.verifications["tree"] = VerificationFinished(task_id="", tree="tree", runs=(done,))
+        words = question(view, "", "tree")
+        assert f"New tests that passed on this commit{told}\n" in words
+        assert words.count("t::new") == min(40, len(shown))
+
+
+def test_a_decision_about_the_spec_has_the_words_of_its_line():
+    view = RunView()
+    given = SpecAnswer(
+        kind=FaultKind.CONTRADICTION, quote="- Round down.", question="Which of line 7 and 9?", answer="down"
+    )
+    view.plan.before.check.held = [SpecAnswerView(given=given, seq=1, at=datetime(2026, 1, 31, tzinfo=UTC))]
+    [told] = decisions(view)
+    assert told.startswith('the spec ("- Round down."): Which of line 7 and 9? → down')

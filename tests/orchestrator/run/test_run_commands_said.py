@@ -1,5 +1,6 @@
 """Which of sq's commands runs, which of how many, since when and how long at the base: while it happens, and after an end."""
 
+import io
 import os
 import re
 import signal
@@ -13,17 +14,21 @@ import pytest
 import yaml
 from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, Rehearse, whole_run
+from rich.console import Console
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.models.running import commands_words
 from orchestrator.views.models.summary import activity, stage_word
 from orchestrator.views.models.tasks import task_rows
-from orchestrator.views.run.console import stopping_line
+from orchestrator.views.run.console import stopping_line, task_table
 from orchestrator.views.run.story import RunStory
+from orchestrator.views.watch.tabs import message_of
 from state.journal import events as e
 from state.journal.events import Event, Stored
+from state.records.calls import CallEnd, Message, MessageKind
 from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint
-from state.records.plan import Task
+from state.records.plan import Analysis, Task
+from state.roles import Role
 from state.settings.sources import user_file
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -223,7 +228,7 @@ def test_a_part_of_a_suite_is_not_told_as_the_suite_and_the_whole_one_says_what_
         f"baseline: sq runs for the baseline: `{SUITE}`, which took 2 min 58 s before",
     ]
     running = story_of(*BUILDING, *ran, part)
-    assert commands_words(running.view, "a").endswith(f": a part of `{SUITE}`")
+    assert commands_words(running.view, "a").endswith(f": some tests of `{SUITE}`")
 
 
 def test_old_complaints_are_told_beside_those_before_any_change() -> None:
@@ -274,3 +279,139 @@ def test_a_step_of_a_set_up_is_named_in_full_once_and_then_by_the_file_that_asks
         "set-up `python3 -m venv .venv &&…`: passed (9.0 s)",
         "set-up begins: that of requirements.txt",
     ]
+
+
+# --- claims that wait -----------------------------------------------------------------------------------------
+
+
+def exchange(task_id: str, report: str = "task_complete") -> tuple[Event, ...]:
+    call = {"role": Role.WORKER, "task_id": task_id, "attempt": 1, "iteration": 1, "session_id": "s"}
+    return (
+        e.CallStarted(call_id=f"w-{task_id}", model="opus", prompt="", **call),  # type: ignore[arg-type]
+        e.SignalReceived(call_id=f"w-{task_id}", name=report, payload="{}"),
+        e.CallEnded(call_id=f"w-{task_id}", end=CallEnd.SIGNALLED),
+    )
+
+
+def two(*more: Event) -> tuple[Event, ...]:
+    """Task a is verified. Task b has reported (20 s after the begin)."""
+    tasks = tuple(Task(id=name, title=name, description="") for name in "ab")
+    begun: list[Event] = [
+        TIMED,
+        e.RepositoryAnalyzed(analysis=Analysis()),
+        e.PlanAccepted(tasks=tasks, criteria=()),
+    ]
+    for name in "ab":
+        begun.append(e.TaskStarted(task_id=name, branch=name, worktree=f"/{name}", base_commit="c"))
+        begun.append(e.AttemptStarted(task_id=name, attempt=1, session_id="s", tree="t"))
+    return (*begun, *exchange("a"), VERIFYING, started(), *more)
+
+
+def clock(second: int) -> str:
+    return f"{(BEGIN + timedelta(seconds=second)).astimezone():%H:%M:%S}"
+
+
+def test_a_claim_that_waits_for_the_commands_of_another_task_says_so_in_every_view_and_its_time_stays() -> (
+    None
+):
+    claimed = two(*exchange("b"))
+    at = clock(len(claimed))
+    later = (
+        e.CommandEnded(number=1, task_id="a", seconds=1.0),
+        started(2, nth=2),
+        e.CommandEnded(number=2, task_id="a", seconds=1.0),
+    )
+    for number in range(len(later) + 1):
+        story = story_of(*claimed, *later[:number])
+        row = next(one for one in task_rows(story, BEGIN + timedelta(seconds=300)) if one.id == "b")
+        assert (row.word, row.now) == ("claimed", f"claimed, waits for the commands of a since {at}")
+        assert f"b claimed, waits for the commands of a since {at}" in activity(story.view)
+        assert commands_words(story.view, "b") == row.now
+    lines = io.StringIO()
+    Console(file=lines, width=140).print(task_table(story_of(*claimed), BEGIN, width=140, height=20))
+    assert re.search(
+        rf"^b +claimed +claimed, waits for the commands of a since {at}", lines.getvalue(), re.MULTILINE
+    )
+
+
+def test_a_claim_waits_no_more_once_it_is_checked_or_refused_and_no_report_but_a_claim_is_one() -> None:
+    own = e.VerificationStarted(task_id="b", tree="t", commands=("make test",))
+    assert commands_words(story_of(*two(*exchange("b"), own)).view, "b").startswith("verification since ")
+    told = {"task_id": "b", "attempt": 1, "iteration": 1}
+    refused = e.CompletionRefused(feedback="x", fingerprint="f", **told)  # type: ignore[arg-type]
+    for story in (story_of(*two(*exchange("b"), refused)), story_of(*two(*exchange("b", "iteration_done")))):
+        assert (stage_word(story.view, "b"), commands_words(story.view, "b")) == ("building", "")
+
+
+def test_own_work_on_a_task_has_the_time_of_its_own_newest_event_whatever_others_do() -> None:
+    alone = e.CommandEnded(number=1, task_id="a", seconds=1.0)
+    before = two(alone, *exchange("b", "iteration_done"))
+    for more in ((), (started(2, nth=2), e.CommandEnded(number=2, task_id="a", seconds=1.0))):
+        rows = task_rows(story_of(*before, *more), BEGIN + timedelta(seconds=300))
+        [now] = [row.now for row in rows if row.id == "b"]
+        assert now == f"sq's own work on it since {clock(len(before))}"
+
+
+def test_after_a_signal_nothing_is_shown_as_still_under_way() -> None:
+    stopping = story_of(*two(*exchange("b"), cut()))  # sq ends, and has not ended yet
+    assert commands_words(stopping.view, "a") == "verification cut off: `make test`"
+    assert "since" not in activity(stopping.view).partition(";")[0]
+    ended = story_of(*two(*exchange("b"), cut(), e.RunInterrupted(by="SIGINT")))
+    lines = io.StringIO()
+    Console(file=lines, width=140).print(task_table(ended, BEGIN, width=140, height=20))
+    shown = lines.getvalue()
+    assert "since" not in shown.partition("the start")[0].rpartition("\n")[0], shown
+    assert re.search(
+        r"^a +claimed +claimed, verification cut off; no process works on it", shown, re.MULTILINE
+    )
+    assert re.search(r"^b +claimed +claimed, not checked yet; no process works on it", shown, re.MULTILINE)
+    again = story_of(*two(cut(), started(2), e.CommandEnded(number=2, task_id="a", seconds=1.0)))
+    assert "cut off" not in commands_words(again.view, "a")
+
+
+def test_the_number_of_a_command_is_that_of_whole_commands_and_a_part_has_none() -> None:
+    part = started(2, command=SUITE, part=True, nth=2, about="the changed tests alone")
+    assert re.fullmatch(
+        rf"verification \(the changed tests alone\) since [\d:]+: some tests of `{SUITE}`",
+        commands_words(story_of(*BUILDING, part).view, "a"),
+    )
+    [told] = describe_one(*BUILDING, part)
+    assert told == f"sq runs for the verification (the changed tests alone): some tests of `{SUITE}`"
+
+
+def describe_one(*events: Event) -> list[str]:
+    """The words of the newest event."""
+    story = story_of(*events)
+    stored = Stored(len(events), BEGIN, events[-1])
+    return [one.words.text for one in describe(story.view, stored)]
+
+
+CODED = "\x1b[?25l\x1b[32m✓\x1b[39m passes\r\n\x1b]0;vitest\x07\x1b[2K\x1b[31m✗ fails\x1b[0m\n\x1b[1Aend"
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_the_codes_by_which_a_command_steers_a_terminal_are_no_part_of_its_output(exit_code: int) -> None:
+    run = CommandRun(command="make test", exit_code=exit_code, seconds=1.0, output_tail=CODED)
+    verified = e.VerificationFinished(task_id="a", tree="t", runs=(run,))
+    story = story_of(*BUILDING, verified)
+    [words] = [one.words for one in describe(story.view, Stored(9, BEGIN, verified))]
+    assert [quote.text for quote in words.quotes] == ["✓ passes\n✗ fails\nend"]
+
+
+def test_what_a_command_of_an_agent_printed_is_shown_without_its_codes_and_the_agents_words_with_them() -> (
+    None
+):
+    call = exchange("a")[0]
+    told: dict[MessageKind, str] = {}
+    for kind in (MessageKind.TOOL_RESULT, MessageKind.TEXT):
+        said = e.MessageReceived(call_id="w-a", message=Message(kind=kind, text=CODED, is_error=True))
+        story = story_of(*two()[:6], call, said)
+        stored = Stored(9, BEGIN, said)
+        lines = [
+            describe(story.view, stored)[0].words.text,
+            *(one.plain for one in message_of(story.view, stored)),
+        ]
+        told[kind] = "\n".join(lines)
+    assert "\x1b" not in told[MessageKind.TOOL_RESULT]
+    assert "✓ passes" in told[MessageKind.TOOL_RESULT]
+    assert "\x1b" in told[MessageKind.TEXT], "the screen makes them visible there"

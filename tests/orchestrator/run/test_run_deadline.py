@@ -30,6 +30,7 @@ from language.scripted import (
     reviewer,
     says,
     signals,
+    whole_run,
     worker,
     writes,
 )
@@ -206,6 +207,23 @@ def test_the_time_that_is_left_is_a_sum_of_named_steps(rehearse: Rehearse) -> No
     # the check goes on as long as its steps can end in the time that they took so far: 102 + 20 + 102 + 20 s
     for left, kept in ((300, [accepted, other]), (200, [accepted])):
         assert going_on(view, [other], datetime.now(UTC) + timedelta(seconds=left)) == kept
+
+
+def test_with_a_deadline_it_is_said_after_the_baseline_and_after_the_plan_what_fits_and_the_planner_reads_it(
+    rehearse: Rehearse,
+) -> None:
+    told = {"prompt_contains": ["## The time", "from its claim to its merge at the least"]}
+    planner = {**plans("notes"), "expect": told}
+    done = rehearse(whole_run(planner=[planner]), verify=("true",), settings={"deadline": in_seconds(3600)})
+    first, at_base, planned = (one.forecast.fit for one in done.of(e.ForecastMade))
+    assert first is None
+    assert at_base
+    assert planned
+    assert (at_base.tasks, planned.tasks, planned.landing) == (0, 1, 1)
+    names = [type(stored.event) for stored in done.stored]
+    assert names.index(e.BaselineTaken) < names.index(e.ForecastMade, names.index(e.BaselineTaken))
+    assert "task(s) can be merged by then, however they are planned" in done.output
+    assert "so there is time for the task" in done.output
 
 
 def test_a_deadline_that_is_no_time_is_refused_with_what_fits(rehearse: Rehearse) -> None:

@@ -459,6 +459,25 @@ def test_a_resumed_run_takes_other_commands_models_and_an_answer_to_questions(
     assert [check.run.command for check in baseline.checks] == ["test -d ."]
 
 
+def test_a_worker_that_goes_on_after_a_resume_is_told_of_other_commands_once(
+    rehearse: Rehearse, resume: Resume
+) -> None:
+    done = rehearse(
+        whole_run(
+            worker=[signals("iteration_done", done="x"), writes("notes.txt", "A line.\n"), completes()]
+        ),
+        verify=("true",),
+        settings={"max_iterations": "1"},
+        ends=Outcome.LIMIT,
+    )
+    again = resume(done, verify=("test -d .",), max_iterations=9)
+    prompts = [one.prompt for one in again.of(e.CallStarted) if one.role is Role.WORKER]
+    news = "# Other commands verify the work now"
+    assert [news in prompt for prompt in prompts[:2]] == [False, True]
+    assert sum(news in prompt for prompt in prompts) == 1
+    assert "and no longer those of an earlier prompt:\n\n- `test -d .`" in prompts[1]
+
+
 # --- tests that change -----------------------------------------------------------------------------------------
 
 

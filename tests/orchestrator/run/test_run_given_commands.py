@@ -32,7 +32,10 @@ def test_given_commands_replace_the_tests_that_the_repository_shows_and_it_says_
 ) -> None:
     taken = baseline(rehearse, verify=("true",))
     assert [check.run.command for check in taken.checks] == ["true"]
-    assert "`python3 -m unittest` (test_one.py) is left out: --verify names others" in taken.notes
+    assert (
+        "`python3 -m unittest` (test_one.py) is left out: --verify names the tests that sq runs"
+        in taken.notes
+    )
     again = baseline(rehearse, verify=("python3 -m unittest",))
     assert not any("left out" in note for note in again.notes)
 

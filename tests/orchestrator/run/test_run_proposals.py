@@ -38,7 +38,9 @@ def test_a_plan_that_fails_its_review_goes_back_and_is_never_built(rehearse: Reh
             ],
             **{
                 "reviewer/plan/1": [finds(OBJECTION)],
-                "reviewer/plan/2": [passes(prompt_contains=["Task notes", "notes is done"])],
+                "reviewer/plan/2": [
+                    passes(prompt_contains=["Task notes", "notes is done", "leaves the second line out"])
+                ],
             },
         ),
         plan_review=True,

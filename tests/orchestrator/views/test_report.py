@@ -321,3 +321,29 @@ def test_protected_paths_and_refused_calls_are_things_to_look_at():
     assert points["protected paths"].seq == 8
     assert "2 call(s)" in points["refused calls"].what
     assert points["refused calls"].seq == 6
+
+
+def proposed_and_sent_back(*problems):
+    events = twelve_tasks(ended=True)
+    accepted = next(one.event for one in events if isinstance(one.event, e.PlanAccepted))
+    proposed = e.PlanProposed(tasks=accepted.tasks, criteria=accepted.criteria)
+    start = next(number for number, one in enumerate(events) if one.event is accepted)
+    more = [proposed, e.PlanRejected(problems=problems)]
+    return stored([*(one.event for one in events[:start]), *more, accepted])
+
+
+def test_what_the_review_of_the_plan_found_is_in_the_report_and_no_one_says_that_no_review_found_anything():
+    words = "cart: the criterion on rounding is missing"
+    run = read(proposed_and_sent_back(words))
+    whole = rendered(run, Format.MARKDOWN, version="1")
+    assert f"**before the work** `the plan: {words}`" in whole
+    for text in (whole, " ".join(Page(web(run)).text)):
+        assert words in text
+        assert "No review found anything" not in text
+    assert json.loads(rendered(run, Format.JSON, version="1"))["found_before"] == [f"the plan: {words}"]
+
+
+def test_a_plan_that_a_rule_of_sq_sent_back_is_no_finding_of_a_review():
+    events = [one.event for one in proposed_and_sent_back("x is used twice")]
+    run = read(stored([one for one in events if not isinstance(one, e.PlanProposed)]))
+    assert "No review found anything" in rendered(run, Format.MARKDOWN, version="1")

@@ -118,7 +118,7 @@ def test_a_complete_run_says_of_how_many_criteria_there_is_proof():
     assert headline_of(view, RunState.ENDED, rows).tone == "warn"
     line = Evidence(kind=EvidenceKind.LINE, ref="a.py:1", holds=True)
     by_line = tuple(replace(row, proof=line) if row.standing is Criterion.PROVEN else row for row in rows)
-    said = "sq has seen proof of 1 of 4 criteria, of 1 only a line that the reviewer names"
+    said = "sq has seen proof of 1 of 4 criteria. For 1 of these the proof is only a line that the reviewer named"
     assert headline_of(view, RunState.ENDED, by_line).why == said
     proven = tuple(replace(row, standing=Criterion.PROVEN) for row in rows)
     assert headline_of(view, RunState.ENDED, proven).proven

@@ -160,6 +160,11 @@ def test_unfinished_work_is_named_only_where_there_is_some(repository, shell):
     assert where_lines(view) == [f"unfinished work of a is in {repository}"]
     again = seen(*PLANNED, e.TaskStarted(task_id="a", **place), e.TaskStarted(task_id="b", **place))
     assert where_lines(again) == [f"unfinished work of b is in {repository}"]
+    kept = e.WorkRescued(task_id="a", ref="sq-tasks/r/a", commit="c", claimed=True)
+    both = seen(*PLANNED, e.TaskStarted(task_id="a", **place), kept)
+    assert where_lines(both) == [
+        f"unfinished work of a is in {repository}, and the same on branch sq-tasks/r/a"
+    ]
 
 
 def test_kept_work_of_a_complete_run_comes_with_the_command_that_takes_it():

@@ -81,7 +81,8 @@
   function tick() {
     const now = Date.now() + ahead;
     for (const one of document.querySelectorAll("time[data-since]")) {
-      const text = length(Math.max(0, Math.floor((now - Number(one.dataset.since)) / 1000)));
+      const long = length(Math.max(0, Math.floor((now - Number(one.dataset.since)) / 1000)));
+      const text = long + (one.dataset.after ?? "");
       if (one.textContent !== text) one.textContent = text;
     }
   }
