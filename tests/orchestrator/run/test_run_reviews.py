@@ -238,7 +238,8 @@ def test_a_reviewer_sees_a_change_that_an_attribute_of_the_tree_hides(rehearse: 
     hidden = [writes("notes.txt", "A line.\n"), writes(".gitattributes", "*.txt -diff\n*.txt binary\n")]
     sees = passes(prompt_contains=["+A line."])
     callers = {"worker/notes/1": [*hidden, completes()], "reviewer/notes/1": [sees]}
-    rehearse(whole_run(**callers), **CHECKED)
+    spec = "# Notes\n\nCreate notes.txt with a line of text, and hide it by git attributes.\n"
+    rehearse(whole_run(**callers), spec=spec, **CHECKED)
 
 
 SEEDS_PASS = {"text": '```json\n{"passed": true, "issues": [], "suggestions": []}\n```'}

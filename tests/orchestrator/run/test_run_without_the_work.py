@@ -219,7 +219,7 @@ def test_tests_that_show_little_are_not_enough(
         ),
         pytest.param(
             {},
-            "baseline, its canary, verification, the work taken out, the plain run",
+            "baseline, its canary, verification, the work taken out, in a new place, taken out there, the plain run",
             marks=pytest.mark.late,
         ),
     ],
