@@ -108,10 +108,13 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
 async def by_small_changes(
     run: Run, subject: ResultComparison, work: Work, answer: WithoutWork
 ) -> WithoutWork:
-    """Return which tests fail with a small change in the work, where it could not be taken out."""
+    """Return which tests fail with a small change in the work, where it could not be taken out.
+
+    `problem` stays: the others were not asked.
+    """
     asking = await _asking(run, subject, work)
     found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
-    return replace(found, needed=True, noticed=None, functions=(), problem="") if found.failing else answer
+    return replace(found, needed=True, noticed=None, functions=(), partly=True) if found.failing else answer
 
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:
