@@ -95,6 +95,7 @@ class ProjectCommands:
         plainly: bool = False,
         brief: bool = False,
         is_evidence: bool = False,
+        alone: bool = False,
     ) -> Ran:
         """As `Commands`."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
@@ -124,7 +125,7 @@ class ProjectCommands:
             self.seconds += result.duration_s
             return result, turn.beside or self._agents_are_beside()
 
-        first, was_beside = await attempt(self._share(name, base, brief=brief))
+        first, was_beside = await attempt(ALONE if alone else self._share(name, base, brief=brief))
         hangs = first.timed_out and (was_beside or (base and first.used.silent_s))
         if not (hangs or (is_evidence and was_beside and first.exit_code)):
             return self._ran(name, first, reach)
