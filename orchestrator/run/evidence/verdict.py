@@ -23,7 +23,8 @@ from state.words import listed, names_of
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
 _LIMIT = re.compile(
-    r"tim(?:ed|e)[ -_]?out|deadline|interrupted|cancell?ed|took too long|too slow|exceeded\b.*\b(?:m?s|seconds?)\b",
+    r"tim(?:ed|e)[ _-]?out|deadline|interrupted|cancell?ed|took too long|too slow"
+    r"|exceeded\b.*\b(?:m?s|seconds?)\b",
     re.IGNORECASE,
 )
 _DROPPED = frozenset({BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.UNREADABLE})
@@ -43,8 +44,8 @@ class Judged:
     """A command's result and the reason for its standing.
 
     `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
-    changing results, so neither counts against it. `complaints` are the new ones of a check, `reruns` those of
-    its failing tests.
+    changing results, so neither counts against it. `complaints` are the new ones of a check, and `reruns`
+    those of its failing tests.
     """
 
     run: CommandRun
