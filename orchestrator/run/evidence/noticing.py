@@ -14,12 +14,12 @@ from pathlib import PurePosixPath
 
 from agents.concurrency import aside
 from orchestrator.git.trees import contents_at, with_contents
-from orchestrator.project.files import is_code, written_here
+from orchestrator.project.files import changed_lines, is_code, written_here
 from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.small_changes import SmallChange, small_changes
 from orchestrator.project.shell import simple_commands
-from orchestrator.run.evidence.comparison import ResultComparison, Work, changed_lines
+from orchestrator.run.evidence.comparison import ResultComparison, Work
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run

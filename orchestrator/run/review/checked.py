@@ -17,8 +17,8 @@ from pathlib import Path
 
 from agents.concurrency import aside_or
 from orchestrator.git.command import git, git_bytes
+from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.comparison import changed_lines
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
