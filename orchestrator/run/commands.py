@@ -103,7 +103,6 @@ class ProjectCommands:
             self._sandbox,
             folder,
             variables,
-            beside=self._beside(folder),
             readable=readable if plainly else (*REPORTERS, *readable),
             writable=[*writable, *filter(None, [reports])],
             reach=reach,
@@ -269,14 +268,13 @@ class ProjectCommands:
         folder: Path,
         variables: Mapping[str, str],
         *,
-        beside: Mapping[Path, Path],
         readable: Sequence[Path],
         writable: Sequence[Path],
         reach: Reach,
         lived_in: bool,
     ) -> AsyncIterator[SandboxPlan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
-        boundary = self.boundary
+        boundary, beside = self.boundary, self._beside(folder)
         if not boundary.around_commands:
             for target, source in beside.items():  # there is no other way to show it there
                 if target.parent == folder.parent and not os.path.lexists(target):
