@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -210,3 +211,13 @@ def written_here(
     made |= {path for path in (*before, *after) if third_party(path)}
     kept = [{path: one for path, one in each.items() if path not in made} for each in (before, after)]
     return kept[0], kept[1]
+
+
+def changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield each content with its lines, from 1, that the other lacks."""
+    one, other = old.splitlines(), new.splitlines()
+    codes = [
+        each for each in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if each[0] != "equal"
+    ]
+    yield old, [line + 1 for each in codes for line in range(each[1], each[2])]
+    yield new, [line + 1 for each in codes for line in range(each[3], each[4])]

@@ -96,6 +96,7 @@ class ProjectCommands:
         plainly: bool = False,
         brief: bool = False,
         is_evidence: bool = False,
+        alone: bool = False,
     ) -> Ran:
         """As `Commands`."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
@@ -103,7 +104,6 @@ class ProjectCommands:
             self._sandbox,
             folder,
             variables,
-            beside=self._beside(folder),
             readable=readable if plainly else (*REPORTERS, *readable),
             writable=[*writable, *filter(None, [reports])],
             reach=reach,
@@ -125,7 +125,7 @@ class ProjectCommands:
             self.seconds += result.duration_s
             return result, turn.beside or self._agents_are_beside()
 
-        first, was_beside = await attempt(self._share(name, base, brief=brief))
+        first, was_beside = await attempt(ALONE if alone else self._share(name, base, brief=brief))
         hangs = first.timed_out and (was_beside or (base and first.used.silent_s))
         if not (hangs or (is_evidence and was_beside and first.exit_code)):
             return self._ran(name, first, reach)
@@ -269,14 +269,13 @@ class ProjectCommands:
         folder: Path,
         variables: Mapping[str, str],
         *,
-        beside: Mapping[Path, Path],
         readable: Sequence[Path],
         writable: Sequence[Path],
         reach: Reach,
         lived_in: bool,
     ) -> AsyncIterator[SandboxPlan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
-        boundary = self.boundary
+        boundary, beside = self.boundary, self._beside(folder)
         if not boundary.around_commands:
             for target, source in beside.items():  # there is no other way to show it there
                 if target.parent == folder.parent and not os.path.lexists(target):

@@ -244,6 +244,7 @@ class Commands(Protocol):
         plainly: bool = False,
         brief: bool = False,
         is_evidence: bool = False,
+        alone: bool = False,
     ) -> Ran:
         """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
 
@@ -263,6 +264,7 @@ class Commands(Protocol):
             plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
             brief: it is one of sq's own that is over at once, so it waits for no turn.
             is_evidence: its failure speaks against the work.
+            alone: no other command of the run runs beside it.
         """
         ...
 

@@ -163,6 +163,38 @@ class CanaryResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TestReruns:
+    """How often a test that passed at the base and failed now ran again, and failed: here and at the base.
+
+    `spared`: its command met a time limit or an interruption on a machine without a processor to spare, and
+    it passed with no other command of the run beside it.
+    """
+
+    __test__ = False
+
+    test: str
+    here: int
+    failed_here: int
+    at_base: int = 0
+    failed_at_base: int = 0
+    spared: bool = False
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether its failure says nothing of the work."""
+        return self.spared or self.failed_at_base > 0
+
+    @property
+    def words(self) -> str:
+        """Its results in a sentence without its end."""
+        at_base = f", and {self.failed_at_base} of {self.at_base} at the base" if self.at_base else ""
+        alone = ", with no other command of sq beside the last" if self.spared else ""
+        return (
+            f"{self.test} failed in {self.failed_here} of {self.here} more runs on the work{alone}{at_base}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WithoutWork:
     """The result of a command that passed, on the same tree with the changed functions emptied.
 
@@ -171,6 +203,7 @@ class WithoutWork:
     the work only if other files of tests run too. `noticed`: whether a command whose tests cannot be counted
     fails with a small change in the work, None if that was not asked. `small` is that change, or those that
     it did not notice. If counted tests failed with it, because nothing could be emptied, `functions` is ().
+    `partly`: only a part of the work was taken out or changed, so other tests may need the rest.
     """
 
     command: str
@@ -182,6 +215,7 @@ class WithoutWork:
     seconds: float = 0.0
     noticed: bool | None = None
     small: tuple[str, ...] = ()
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

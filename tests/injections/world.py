@@ -116,6 +116,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         asked=(),
         emptied=False,
         small=(),
+        unasked=(),
         proven=False,
         needing="",
         old="",

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -42,6 +42,8 @@ class CheckWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     loops: str
     blocks: str
     growing: str
+    arguments: str
+    added: str
     imports: str
     texts: str
     disabling: str
@@ -68,7 +70,8 @@ class Statement:
     """One statement, or the head of one that holds others, such as a loop or a test with its decorators.
 
     `unit` are the names of the classes, functions and titled blocks around it, `around` the heads of other
-    statements that it stands in. `tokens` are as in `Function.form`, `names` those that it gives.
+    statements that it stands in. `tokens` are as in `Function.form`, `names` those that it gives. `is_head`:
+    others stand in it.
     """
 
     unit: tuple[str, ...] = ()
@@ -76,6 +79,7 @@ class Statement:
     tokens: Tokens
     text: str = field(compare=False)
     names: frozenset[str] = field(default=frozenset(), compare=False)
+    is_head: bool = field(default=False, compare=False)
 
     @property
     def used(self) -> frozenset[str]:
@@ -103,17 +107,35 @@ class Statement:
                 yield (kind, text), kind == "leaf" and bool(depth or _LITERAL.match(text))
 
     @property
+    def checked(self) -> frozenset[str]:
+        """The identifiers in it, if it is a check itself."""
+        own = self.tokens if self.checks and not self.loops else ()
+        return frozenset(text for kind, text in own if kind == "id")
+
+    @property
     def checks(self) -> bool:
-        """Whether it checks something."""
+        """Whether it checks something. A name that it gives, or a key, such as `expected`, checks nothing."""
         return any(
-            (kind == "id" and words().fits("checks", text)) or (kind != "id" and text.startswith("assert"))
-            for kind, text in self.tokens
+            (
+                kind == "id"
+                and text not in self.names
+                and words().fits("checks", text)
+                and not self._is_key(at)
+            )
+            or (kind != "id" and text.startswith("assert"))
+            for at, (kind, text) in enumerate(self.tokens)
         )
+
+    def _is_key(self, at: int) -> bool:
+        """Whether the token there names a value, as in `Case(expected=2)`, and labels no block."""
+        after = [text for kind, text in self.tokens[at + 1 : at + 5] if kind != ")"]
+        return after[:1] in (["="], [":"], ["=>"]) and after[1:2] not in ([], ["="])
 
     @property
     def loops(self) -> bool:
         """Whether it repeats others."""
-        return bool(self.tokens) and self.tokens[0][0] == "(" and words().fits("loops", self.tokens[0][1])
+        first = [text for kind, text in self.tokens[:2] if kind == "("]
+        return any(words().fits("loops", text) for text in first[first[:1] == ["expression_statement"] :][:1])
 
 
 def statements_of(file: str, content: bytes) -> list[Statement]:
@@ -145,7 +167,11 @@ def statements_of(file: str, content: bytes) -> list[Statement]:
             head = tuple((kind, _plain(text)) for kind, text, _ in tokens)
             names = frozenset([name, *(text for kind, text, binds in tokens if binds and kind == "id")])
             text = " ".join(text_of(child).split())[:_KEPT]
-            found.append(Statement(unit=inner, around=around, tokens=head, text=text, names=names))
+            found.append(
+                Statement(
+                    unit=inner, around=around, tokens=head, text=text, names=names, is_head=bool(blocks)
+                )
+            )
             for number, one in enumerate(blocks):
                 within = around if name else (*around, head, (("leaf", str(number)),))
                 waiting.append((one, inner, within))
@@ -157,15 +183,17 @@ def _plain(text: str) -> str:
 
 
 def _inside(node: "Node") -> tuple[list["Node"], "Node | None"]:
-    """Return the outermost blocks in a statement, and the first text before them."""
+    """Return the outermost blocks in a statement, and the first text before them, rows of a table aside."""
     blocks, title, waiting = [], None, list(reversed(node.children))
     while waiting:
         one = waiting.pop()
         if words().fits("blocks", one.type):
             blocks.append(one)
             continue
-        if title is None and not blocks and words().fits("texts", one.type):
-            title = one
+        if not blocks and words().fits("texts", one.type):
+            is_row = one.parent is not None and words().fits("growing", one.parent.type)
+            title = title or (None if is_row else one)
+            continue
         waiting.extend(reversed(one.children))
     return blocks, title
 
@@ -198,6 +226,7 @@ def _lines(content: bytes) -> Iterator[Statement]:
             yield Statement(tokens=tuple(kinds), text=text[:_KEPT])
 
 
+_TEXT, _TABLE = "template_string", "tagged_template"
 _DEEPEST = 60  # nodes below one another that are compared
 Tree = tuple[str, str, tuple["Tree", ...]]  # a token, with those inside it
 
@@ -212,13 +241,17 @@ class Names:
 
 @dataclass
 class StatementComparison:
-    """The statements of one test that are gone or new, and which of them check less."""
+    """The statements of one test that are gone or new, and which of them check less.
+
+    `checked` are the identifiers in the file's checks: a table that one compares with is no table of rows.
+    """
 
     names: Names
     gone: list[Statement]
     new: list[Statement]
     used: frozenset[str]
     fresh: Sequence[Statement]
+    checked: frozenset[str]
     is_data: bool = False
     renamed: dict[str, str] = field(default_factory=dict)
 
@@ -241,43 +274,57 @@ class StatementComparison:
             if not self.is_data and old.tokens in moved:
                 continue
             values = Counter(old.literals)
-            if self.is_data or old.checks or old.loops or values - spare:
+            if self.is_data or self._decides(old) or old.loops or values - spare:
                 yield old
             spare -= values
         left_before = any(_leaves(one) for one in self.gone)
         yield from (one for one in left if _switches_off(one) or (_leaves(one) and not left_before))
 
+    def _decides(self, old: Statement) -> bool:
+        """Whether a statement checks, or gives what a check compares with by a name that says so."""
+        given = frozenset() if old.is_head else old.names & self.checked
+        return old.checks or any(words().fits("checks", one) for one in given)
+
     def _stands_for(self, new: Statement, old: Statement) -> bool:
         """Whether a new statement checks what an old one did, other names and added entries aside."""
         before = dict(self.renamed)
         heads = list(new.around)
-        grows = not (old.checks or self.is_data)
+        tree = _tree(old.tokens)
+        grows = not self.is_data and (not self._decides(old) or _has_a_check(tree, old.names))
         fits = len(heads) == len(old.around)
-        fits = fits and all(self._fits(a, b, grows=True) for a, b in zip(old.around, heads, strict=True))
-        if fits and self._fits(old.tokens, new.tokens, grows=grows):
+        fits = fits and all(
+            self._alike(_tree(a), _tree(b), grows=True) for a, b in zip(old.around, heads, strict=True)
+        )
+        if fits and self._alike(tree, _tree(new.tokens), grows=grows, given=old.names):
             return True
         self.renamed = before
         return False
 
-    def _fits(self, old: Sequence[Token], new: Sequence[Token], *, grows: bool) -> bool:
-        return self._alike(_tree(old), _tree(new), grows=grows, depth=0)
+    def _alike(
+        self, old: Tree, new: Tree, *, grows: bool, given: frozenset[str] = frozenset(), depth: int = 0
+    ) -> bool:
+        """Whether a node of a new statement stands for an old one. Where it `grows`, entries may be added."""
+        before = dict(self.renamed)
+        if self._alike_itself(old, new, grows=grows, given=given, depth=depth):
+            return True
+        self.renamed = before
+        return grows and any(
+            self._alike_itself(old, one, grows=True, given=given, depth=depth + 1) for one in _added_to(new)
+        )
 
-    def _alike(self, old: Tree, new: Tree, *, grows: bool, depth: int) -> bool:
+    def _alike_itself(self, old: Tree, new: Tree, *, grows: bool, given: frozenset[str], depth: int) -> bool:
         if old[0] != new[0] or depth > _DEEPEST:
             return False
         if old[0] == "id":
             return self._is_renamed(old[1], new[1])
         if old[1] != new[1]:
             return False
-        if not (grows and words().fits("growing", old[1])):
-            return len(old[2]) == len(new[2]) and all(
-                self._alike(one, other, grows=grows, depth=depth + 1)
-                for one, other in zip(old[2], new[2], strict=True)
-            )
+        inner = grows and not _is_check(old, given)
+        alike = partial(self._alike, grows=inner, given=given, depth=depth + 1)
+        if not (inner and words().fits("growing", old[1])):
+            return len(old[2]) == len(new[2]) and all(map(alike, old[2], new[2]))
         rest = iter(new[2])
-        return all(
-            any(self._alike(one, other, grows=grows, depth=depth + 1) for other in rest) for one in old[2]
-        )
+        return all(any(alike(one, other) for other in rest) for one in old[2])
 
     def _is_renamed(self, old: str, new: str) -> bool:
         """Whether a name stands for another one throughout: the files gave the old one, and give the new."""
@@ -298,10 +345,58 @@ def _tree(tokens: Sequence[Token]) -> Tree:
             stack.append((kind, text, []))
         elif kind == ")" and len(stack) > 1:
             own, type_, children = stack.pop()
+            if type_ == "call_expression":  # its text is a table, as of vitest's `each`
+                children = [(*one[:1], _TABLE, one[2]) if one[1] == _TEXT else one for one in children]
             stack[-1][2].append((own, type_, tuple(children)))
         else:
             stack[-1][2].append((kind, text, ()))
     return ("(", "", tuple(child for one in stack for child in one[2]))
+
+
+def _is_check(node: Tree, given: frozenset[str]) -> bool:
+    """Whether a node is a check, or says whether or how a test fails: nothing may be added to what it has.
+
+    That is an assertion, a call of one, or a value with a key that names one. `given` names are none.
+    """
+    if node[0] == "(" and node[1].startswith("assert"):
+        return True
+    children = node[2]
+    calls = any(words().fits("arguments", one[1]) for one in children)
+    pairs = any(one[0] == "leaf" and one[1] in {"=", ":", "=>", ":="} for one in children)
+    if not (calls or pairs) or words().fits("growing", node[1]):
+        return False
+    called = _leading(children) if calls else {one[1] for one in children[:1] if one[0] == "id"}
+    return any(words().fits("checks", one) or words().fits("disabling", one) for one in called - given)
+
+
+def _leading(children: Sequence[Tree]) -> set[str]:
+    """Return the identifiers of what is called: those before the arguments, without other arguments."""
+    found = set[str]()
+    waiting = [one for one in children if not words().fits("arguments", one[1])]
+    while waiting:
+        one = waiting.pop()
+        found |= {one[1]} if one[0] == "id" else set()
+        waiting += [
+            inner
+            for inner in one[2]
+            if not (words().fits("arguments", inner[1]) or words().fits("growing", inner[1]))
+        ]
+    return found
+
+
+def _has_a_check(node: Tree, given: frozenset[str]) -> bool:
+    return _is_check(node, given) or any(_has_a_check(one, given) for one in node[2])
+
+
+def _added_to(node: Tree) -> list[Tree]:
+    """Return the parts of a node that adds entries to one of them, as `[*CASES, 5]` and `CASES + [5]` do."""
+    if node[0] != "(":
+        return []
+    if any(one[0] == "leaf" and one[1] in {"+", "++"} for one in node[2]):
+        return [one for one in node[2] if one[0] != "leaf"]
+    if not words().fits("growing", node[1]):
+        return []
+    return [part for one in node[2] if words().fits("added", one[1]) for part in one[2]]
 
 
 def _switches_off(one: Statement) -> frozenset[str]:

@@ -48,22 +48,34 @@ def without_linters(suite: Suite) -> str | None:
     Returns:
         None if there is no linter in it, nothing else, or no way to take them apart.
     """
+    return _one_after_another([part for _, part in _parts(suite)]) or None
+
+
+def _parts(suite: Suite) -> list[tuple[SuiteRun, str]]:
+    """Return the parts of a suite's command that are no linters, each with its last run.
+
+    Returns [] if there is no linter in it, or no way to take them apart.
+    """
     callers = [line for run in suite.runs for line in run.lines[:-1]]
     if suite.runs_tests is False or not any(map(_is_linter, suite.runs)):
-        return None
+        return []
     if any(map(_TANGLED.search, callers)):
-        return None
-    parts: list[str] = []
+        return []
+    parts: list[tuple[SuiteRun, str]] = []
     for line, group in groupby(suite.runs, key=lambda run: run.line):
         runs = list(group)
         kept = [run for run in runs if not (_is_linter(run) or run.simple.name in _MOVES)]
         whole = len(kept) == len(simple_commands(line))
         if any(run.elsewhere for run in runs) or (_TANGLED.search(line) and not whole):
-            return None
-        lines = [(kept[0], line)] if whole else [(run, _segment(run)) for run in kept]
-        placed = [_placed(suite, replace(run, line=""), one) for run, one in lines]
-        parts += [one.replace('"; export PATH; ', '" && export PATH && ') for one in placed]
-    return " && ".join([*(f"( {one} )" for one in parts[:-1]), *parts[-1:]]) or None
+            return []
+        lines = [(kept[-1], line)] if whole else [(run, _segment(run)) for run in kept]
+        parts += [(run, _placed(suite, replace(run, line=""), one)) for run, one in lines]
+    return parts
+
+
+def _one_after_another(parts: Sequence[str]) -> str:
+    parts = [one.replace('"; export PATH; ', '" && export PATH && ') for one in parts]
+    return " && ".join([*(f"( {one} )" for one in parts[:-1]), *parts[-1:]])
 
 
 def _is_linter(run: SuiteRun) -> bool:
@@ -131,6 +143,9 @@ def _commands(suite: Suite, run: SuiteRun, files: Sequence[str], names: Sequence
             yield _placed(suite, run, run.choose.format(files=shlex.quote(listed)))
         elif arguments is None:
             yield ""
+        elif run in (before := [one for one, _ in _parts(suite)]):  # without the linters beside it
+            built = [part for one, part in _parts(suite)[: before.index(run)] if not one.runs_tests]
+            yield _one_after_another([*built, _direct(suite, replace(run, grows=False), arguments)])
         elif run.passes is not None and (run.replaces or not _paths(run)):
             yield f"{suite.command}{run.passes} {shlex.join(arguments)}"
         else:

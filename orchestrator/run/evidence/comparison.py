@@ -6,17 +6,16 @@ reads, are followed, else every test counts. A file that holds code and its test
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 
 from agents.concurrency import aside, aside_or
 from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, text_at, with_files
 from orchestrator.project.build_files.builds import is_built
-from orchestrator.project.files import third_party, written_here
+from orchestrator.project.files import changed_lines, third_party, written_here
 from orchestrator.project.functions.emptying import types_with_a_default
 from orchestrator.project.functions.functions import (
     ChangedFunction,
@@ -242,16 +241,6 @@ def _changed_names(
                 return None
             words |= found
     return words
-
-
-def changed_lines(old: bytes, new: bytes) -> Iterator[tuple[bytes, list[int]]]:
-    """Yield each content with its lines, from 1, that the other lacks."""
-    one, other = old.splitlines(), new.splitlines()
-    codes = [
-        each for each in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if each[0] != "equal"
-    ]
-    yield old, [line + 1 for each in codes for line in range(each[1], each[2])]
-    yield new, [line + 1 for each in codes for line in range(each[3], each[4])]
 
 
 def _functions_at(source: SourceFunctions, content: bytes, changed: list[int]) -> set[str] | None:

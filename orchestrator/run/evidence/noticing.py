@@ -14,12 +14,12 @@ from pathlib import PurePosixPath
 
 from agents.concurrency import aside
 from orchestrator.git.trees import contents_at, links_in, with_contents
-from orchestrator.project.files import is_code, written_here
+from orchestrator.project.files import changed_lines, is_code, written_here
 from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.small_changes import SmallChange, small_changes
 from orchestrator.project.shell import simple_commands
-from orchestrator.run.evidence.comparison import ResultComparison, Work, changed_lines
+from orchestrator.run.evidence.comparison import ResultComparison, Work
 from orchestrator.run.evidence.summary import cause_of
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.record import Run
@@ -117,10 +117,13 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
 async def by_small_changes(
     run: Run, subject: ResultComparison, work: Work, answer: WithoutWork
 ) -> WithoutWork:
-    """Return which tests fail with a small change in the work, where it could not be taken out."""
+    """Return which tests fail with a small change in the work, where it could not be taken out.
+
+    `problem` stays: the others were not asked.
+    """
     asking = await _asking(run, subject, work)
     found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
-    return replace(found, needed=True, noticed=None, functions=(), problem="") if found.failing else answer
+    return replace(found, needed=True, noticed=None, functions=(), partly=True) if found.failing else answer
 
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:

@@ -135,13 +135,14 @@ def edits_of(
         there = news.get(moved.get(path, path))
         if there is None and path not in data:
             there, old = [], [one for one in old if one.unit]  # noqa: PLW2901
+        checked = frozenset[str]().union(*(one.checked for one in (*old, *(there or ()))))
         for unit in dict.fromkeys(one.unit for one in old):
             was = [one for one in old if one.unit == unit]
             now = _counterpart(unit, there or [], fresh)
             gone, new = _without(was, now), _without(now, was)
             if gone or new:
                 used = frozenset[str]().union(*(one.used for one in now))
-                compared = StatementComparison(names, gone, new, used, fresh, is_data=path in data)
+                compared = StatementComparison(names, gone, new, used, fresh, checked, is_data=path in data)
                 weaker, missing = tuple(compared.weaker()), bool(unit) and not now
                 empty = bool(now) and any(one.checks for one in was) and not any(one.checks for one in now)
                 edit = TestEdit(path=path, unit=unit, gone=tuple(gone), new=tuple(new), weaker=weaker)

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agents.process.frozen import is_living
@@ -118,6 +119,8 @@ def _feedback(one: Judged) -> str:
         told += f" ({one.why})"
     if one.known:
         told += f". These failed before your change and do not count: {listed(one.known)}"
+    if one.reruns:
+        told += f". sq ran these again: {'; '.join(each.words for each in one.reruns)}"
     part = "the failing part of its output" if one.run.failing_part else "the end of its output"
     whole = one.run.failing_part or one.run.output_tail
     return f"{line(told)}. Here is {part}:\n\n{data(readable(whole, len(whole)), part)}"
@@ -295,9 +298,13 @@ def _is_here(program: str, folder: Path) -> bool:
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:
     """Return the meaning of each command's result on a tree, compared with its result on the base."""
-    return [
+    found = [
         judged(run.view.baseline.checks.get(done.command), done, flaky=finished.flaky)
         for done in finished.runs
+    ]
+    return [
+        replace(one, reruns=tuple(each for each in finished.reruns if each.test in one.failing))
+        for one in found
     ]
 
 

@@ -13,6 +13,7 @@ from state.records.commands import (
     BaselineStanding,
     CommandRun,
     Complaint,
+    TestReruns,
     TestState,
     WithoutWork,
 )
@@ -21,6 +22,11 @@ from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _COMPLAINT = re.compile(r"fail|error|not ok|✗|✖|panic|exception", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"tim(?:ed|e)[ _-]?out|deadline|interrupted|cancell?ed|took too long|too slow"
+    r"|exceeded\b.*\b(?:m?s|seconds?)\b",
+    re.IGNORECASE,
+)
 _DROPPED = frozenset({
     BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.NEVER_ENDS,
     BaselineStanding.UNREADABLE,
@@ -41,7 +47,8 @@ class Judged:
     """A command's result and the reason for its standing.
 
     `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
-    changing results, so neither counts against it. `complaints` are the new ones of a check.
+    changing results, so neither counts against it. `complaints` are the new ones of a check, and `reruns`
+    those of its failing tests.
     """
 
     run: CommandRun
@@ -51,6 +58,7 @@ class Judged:
     known: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    reruns: tuple[TestReruns, ...] = ()
 
 
 def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str] = ()) -> Judged:
@@ -92,6 +100,11 @@ def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
     before = base.run.count.tests if base else {}
     failed = names_of(run.count, TestState.FAILED)
     return tuple(name for name in failed if before.get(name) is TestState.PASSED)
+
+
+def met_a_limit(run: CommandRun) -> bool:
+    """Whether a failing command speaks of a time limit or an interruption, on a machine that was busy."""
+    return run.use.is_crowded and bool(_LIMIT.search(f"{run.failing_part}\n{run.output_tail}"))
 
 
 def usable(base: BaselineCheck | None) -> bool:

@@ -34,14 +34,14 @@ from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.project.shell import simple_commands
 from orchestrator.run.evidence.changes import files_of
 from orchestrator.run.evidence.summary import commands_for, has_failed, results
-from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects
+from orchestrator.run.evidence.verdict import CommandVerdict, judged, met_a_limit, suspects
 from orchestrator.run.ports import Commands, Ran, ScratchWorktree
 from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.journal.events.tasks import Stage
 from state.paths import scratch_folder
-from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestState
+from state.records.commands import UNCOUNTED, CommandRun, TestCount, TestReruns, TestState
 from state.safe_paths import files_inside, read_inside
 
 _LONG_S = 10.0  # a command that took longer at the base is not run for a claim that fails in another one
@@ -75,11 +75,16 @@ async def verify(
         run.record(VerificationStarted(task_id=task_id, tree=tree, commands=commands))
         runs = await _cheapest_first(run, scratch, commands, task_id)
         lost = mends and await _has_lost(run, scratch, runs)
-        flaky = [] if lost else [name for done in runs for name in await _flaky(run, scratch, done)]
+        again = [] if lost else [one for done in runs for one in await _run_again(run, scratch, done)]
     if lost:
         return await verify(run, task_id=task_id, folder=folder, tree=tree, mends=False)
     finished = VerificationFinished(
-        task_id=task_id, tree=tree, runs=tuple(runs), environment=environment, flaky=tuple(flaky)
+        task_id=task_id,
+        tree=tree,
+        runs=tuple(runs),
+        environment=environment,
+        flaky=tuple(one.test for one in again if one.is_flaky),
+        reruns=tuple(again),
     )
     run.record(finished)
     return finished
@@ -120,8 +125,9 @@ async def _fails(run: Run, scratch: ScratchWorktree, done: CommandRun) -> bool:
     base = run.view.baseline.checks.get(done.command)
     if judged(base, done).standing is not CommandVerdict.FAILED:
         return False
-    unsteady = await _flaky(run, scratch, done)
-    return judged(base, done, flaky=unsteady).standing is CommandVerdict.FAILED
+    unsteady = await _run_again(run, scratch, done)
+    flaky = [one.test for one in unsteady if one.is_flaky]
+    return judged(base, done, flaky=flaky).standing is CommandVerdict.FAILED
 
 
 def _was_cut(run: Run, task_id: str, commands: Sequence[str]) -> bool:
@@ -177,10 +183,11 @@ def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None
     return None if is_earlier and has_failed(results(run, known)) else known
 
 
-async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[str]:
-    """Return the tests that passed at the base and fail now, but that change their mind at the base too.
+async def _run_again(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[TestReruns]:
+    """Run the tests that passed at the base and fail now once more, alone, here and at the base.
 
-    A test that also fails when it is run again at the base is a fact about this machine and no failure.
+    A test that fails at the base too is a fact about this machine and no failure. So is one that met a limit
+    while the machine was busy, and passes with no other command of the run beside it.
     """
     check = run.view.baseline.checks.get(done.command)
     names = suspects(check, done)
@@ -190,32 +197,56 @@ async def _flaky(run: Run, scratch: ScratchWorktree, done: CommandRun) -> list[s
     asks("failing tests once more")
     suite = suite_of(done.command, scratch.folder)
     files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
-    again = await run_only(run.commands, scratch, [suite], files, names) if files else None
-    again = again or await run_counted(run.commands, scratch, done.command)
-    unsteady = [name for name in names if again.count.tests.get(name) is TestState.PASSED]
-    steady = [name for name in names if name not in unsteady]
-    found = await flaky_at_the_base(run, done.command, unsteady)
-    return sorted({*found, *await flaky_at_the_base(run, done.command, steady, tries=1)})
+    here, spared = [], set[str]()
+    for alone in (False, True) if met_a_limit(done) else (False,):
+        again = await run_only(run.commands, scratch, [suite], files, names, alone=alone) if files else None
+        again = again or await run_counted(run.commands, scratch, done.command, alone=alone)
+        here.append({name for name in names if again.count.tests.get(name) is not TestState.PASSED})
+        spared = set(names) - here[-1] if alone else spared
+    left = [name for name in names if name not in spared]
+    unsteady = [name for name in left if name not in here[0]]
+    steady = [name for name in left if name in here[0]]
+    at_base = await _at_the_base(run, done.command, unsteady)
+    at_base |= await _at_the_base(run, done.command, steady, tries=1)
+    return [
+        TestReruns(
+            test=name,
+            here=len(here),
+            failed_here=sum(name in failed for failed in here),
+            at_base=at_base[name][0] if name in at_base else 0,
+            failed_at_base=at_base[name][1] if name in at_base else 0,
+            spared=name in spared,
+        )
+        for name in sorted(names)
+    ]
 
 
-async def flaky_at_the_base(run: Run, command: str, names: Sequence[str], *, tries: int = _TRIES) -> set[str]:
+async def flaky_at_the_base(run: Run, command: str, names: Sequence[str]) -> set[str]:
     """Return those of the tests, which passed at the base, that fail there in one of some more runs.
 
     Whether a test is flaky is a fact about the base: the work may have made it unsteady.
     """
+    return {name for name, (_, failed) in (await _at_the_base(run, command, names)).items() if failed}
+
+
+async def _at_the_base(
+    run: Run, command: str, names: Sequence[str], *, tries: int = _TRIES
+) -> dict[str, tuple[int, int]]:
+    """Return how often each of the tests ran and failed at the base, up to its first failure."""
     if not names:
-        return set()
-    found: set[str] = set()
+        return {}
+    found = dict.fromkeys(names, (0, 0))
     async with run.evidence.scratch_worktree(run, run.view.baseline.tree) as scratch:
         suite = suite_of(command, scratch.folder)
         files = files_of(names, suite.test_files(await files_in(run.repository, scratch.tree)))
         for number in range(tries):
-            left = [name for name in names if name not in found]
+            left = [name for name in names if not found[name][1]]
             if not left or (number and not files):  # a whole suite is run again once
                 break
             done = await run_only(run.commands, scratch, [suite], files, left) if files else None
             done = done or await run_counted(run.commands, scratch, command)
-            found |= {name for name in left if done.count.tests.get(name) is TestState.FAILED}
+            for name in left:
+                found[name] = (number + 1, int(done.count.tests.get(name) is TestState.FAILED))
     return found
 
 
@@ -265,13 +296,18 @@ async def fingerprint_of(run: Run, place: ScratchWorktree, commands: Iterable[st
 
 
 async def run_counted(
-    commands: Commands, scratch: ScratchWorktree, command: str, *, is_evidence: bool = False
+    commands: Commands,
+    scratch: ScratchWorktree,
+    command: str,
+    *,
+    is_evidence: bool = False,
+    alone: bool = False,
 ) -> CommandRun:
     """Run a command as the user would, but reporting its tests as far as that does not change its result."""
     suite = suite_of(command, scratch.folder)
     async with scratch_folder() as reports:
         prepared = prepare(suite, reports, commands.environ)
-        return await _run(commands, scratch, suite, prepared, reports, is_evidence=is_evidence)
+        return await _run(commands, scratch, suite, prepared, reports, is_evidence=is_evidence, alone=alone)
 
 
 async def run_tests(commands: Commands, scratch: ScratchWorktree, command: str) -> CommandRun:
@@ -290,8 +326,10 @@ async def run_only(
     suites: Sequence[Suite],
     files: Sequence[str],
     names: Sequence[str] = (),
+    *,
+    alone: bool = False,
 ) -> CommandRun | None:
-    """Run only these test files, by the first of the suites that can.
+    """Run only these test files, by the first of the suites that can. `alone`: with no command beside it.
 
     If they fail while other commands run, they are run again alone.
 
@@ -303,7 +341,7 @@ async def run_only(
             if command := only_these(suite, files, names):
                 prepared = prepare(suite_of(command, suite.folder), reports, commands.environ)
                 return await _run(
-                    commands, scratch, suite, prepared, reports, suite.command, is_evidence=True
+                    commands, scratch, suite, prepared, reports, suite.command, is_evidence=True, alone=alone
                 )
     return None
 
@@ -421,6 +459,7 @@ async def _run(
     like: str = "",
     *,
     is_evidence: bool = False,
+    alone: bool = False,
 ) -> CommandRun:
     environment = {**scratch.environment, **prepared.environment}
     checks = is_check(suite)
@@ -433,6 +472,7 @@ async def _run(
         like=like,
         reports=reports,
         is_evidence=is_evidence,
+        alone=alone,
     )
     counted = await _counted(suite, ran, reports)
     failed = ran.exit_code != 0 and not ran.run.timed_out

@@ -62,7 +62,7 @@ async def without_work(run: Run, subject: ResultComparison, work: Work) -> Witho
     if found.needed is None and len(every) > 1:  # all of them could not be taken out together
         for one in (named or every)[:_ALONE]:
             alone = await _asked(run, subject, work, [one], control)
-            found = found if alone.needed is None else alone
+            found = found if alone.needed is None else replace(alone, partly=True)
             if alone.needed:
                 break
     found = replace(found, together=control.together, seconds=found.seconds + control.seconds)
@@ -131,15 +131,16 @@ async def _asked_of(
         afresh = (await run_on(run, subject, subject.tree, files, afresh=True)).passed
         if afresh:
             done, sources = await _run_without(run, subject, work, functions, files, afresh=True)
+    partly = any(source.left for source in sources)
     if done is not None and _cannot_tell(subject, done) and (broken := _named_in(done, sources)):
         left = [one for one in functions if (one.file, one.name) not in broken]
         again, others = await _run_without(run, subject, work, left, files)
         if again is not None:
             seconds = done.seconds + again.seconds
-            done, sources = replace(again, seconds=seconds), others
+            done, sources, partly = replace(again, seconds=seconds), others, True
     taken = tuple(_name(one) for source in sources for one in source.functions)
     left_out = [f"{_name(one)}: {why}" for source in sources for one, why in source.left]
-    told = WithoutWork(command=subject.command, functions=taken)
+    told = WithoutWork(command=subject.command, functions=taken, partly=partly)
     if done is None:
         return replace(told, problem="; ".join(left_out) or "its functions do nothing")
     told = replace(told, seconds=done.seconds)

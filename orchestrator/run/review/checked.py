@@ -12,10 +12,12 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
+from agents.concurrency import aside_or
 from orchestrator.git.command import git, git_bytes
+from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
@@ -114,8 +116,9 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
     """
     before = passed_before(on.view)
     unneeded = {name for found in on.proofs for name in found.unproven}
-    asked = [one for found in on.proofs for one in found.without_work if one.needed is not None]
-    if asked and not any(name in one.failing for one in asked for name in names):
+    every = [one for found in on.proofs for one in found.without_work]
+    asked = [one for one in every if one.needed is not None and not one.partly]
+    if asked and not any(name in one.failing for one in every for name in names):
         unneeded |= names
     before -= {one.test for found in on.proofs for one in found.changes}
     if names <= before:
@@ -203,9 +206,19 @@ async def _line(on: CheckedTree, evidence: Evidence) -> Evidence:
     if not shown or last > len(lines):
         return replace(evidence, holds=False, why=f"{path} has {len(lines)} lines, and there are no words")
     old = await _content(on, on.view.baseline.tree, path) if on.view.baseline.tree else None
-    stood = shown in " ".join((old or b"").decode(errors="replace").split())
+    stood = old is not None and await aside_or(False, partial(_stood, old, content, first, last), path)
     when = f" (it stood there {BEFORE})" if stood else ""
     return replace(evidence, holds=True, why=f"it reads: {shown[:_SHOWN]}{when}")
+
+
+def _stood(old: bytes, new: bytes, first: int, last: int) -> bool:
+    """Whether lines of a file, from 1, are old ones: none is new, or they stand as often as they did."""
+    _, (_, added) = changed_lines(old, new)
+    if not any(first <= line <= last for line in added):
+        return True
+    before, now = (" ".join(one.decode(errors="replace").split()) for one in (old, new))
+    shown = " ".join(" ".join(new.decode(errors="replace").split("\n")[first - 1 : last]).split())
+    return 0 < now.count(shown) <= before.count(shown)
 
 
 async def _content(on: CheckedTree, tree: str, path: str) -> bytes | None:

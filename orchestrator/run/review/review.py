@@ -132,6 +132,7 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         proven=bool(proofs and proofs.proven),
         emptied=any(": " in name for one in needed for name in one.functions),
         small=[words for one in needed for words in one.small],
+        unasked=[one.problem for one in needed if one.problem],
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
         refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],

@@ -141,9 +141,12 @@ def _verified(view: RunView, event: e.VerificationFinished) -> list[Words]:
         ),
         *(
             Words(
-                kind="verification", subject=subject, text=f"flaky: {name} failed and passed", tone=Tone.WARN
+                kind="verification",
+                subject=subject,
+                text=f"{'flaky' if one.is_flaky else 'run again'}: {one.words}",
+                tone=Tone.WARN,
             )
-            for name in event.flaky
+            for one in event.reruns
         ),
     ]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.commands import BaselineCheck, CanaryResult, CommandRun, WithoutWork
+from state.records.commands import BaselineCheck, CanaryResult, CommandRun, TestReruns, WithoutWork
 from state.records.reviews import TestChange
 from state.records.work import WorkFacts
 
@@ -88,7 +88,7 @@ class VerificationFinished:
     """sq ran the verification commands on `tree`. Without commands there is no verification.
 
     `environment` is the fingerprint of their programs and set-up. `flaky` are tests that passed at the
-    baseline, failed here, and failed at the base too when they were run there again.
+    baseline, failed here, and do not count, by what `reruns` say: the tests that were run again.
     """
 
     task_id: str
@@ -96,6 +96,7 @@ class VerificationFinished:
     runs: tuple[CommandRun, ...]
     environment: str = ""
     flaky: tuple[str, ...] = ()
+    reruns: tuple[TestReruns, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

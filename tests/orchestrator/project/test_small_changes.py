@@ -9,7 +9,7 @@ from language.tables import table
 
 from orchestrator.project.functions.functions import has_errors
 from orchestrator.project.functions.small_changes import small_changes
-from orchestrator.project.runners.selection import without_linters
+from orchestrator.project.runners.selection import only_these, without_linters
 from orchestrator.project.runners.suite import suite_of
 
 
@@ -28,6 +28,19 @@ def test_a_command_is_taken_apart_from_its_linters(
     tmp_path: Path, command: str, scripts: dict[str, str], left: str | None
 ) -> None:
     (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
-    found = without_linters(suite_of(command, tmp_path))
-    plain = (found or "").replace('PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ', "")
-    assert plain.replace('PATH="$PWD/node_modules/.bin:$PATH"; export PATH; ', "") == (left or "")
+    assert plain(without_linters(suite_of(command, tmp_path))) == (left or "")
+
+
+@pytest.mark.parametrize(("command", "scripts", "file", "left"), table(__file__, "chosen"))
+def test_the_files_of_tests_run_apart_from_the_linters_beside_them(
+    tmp_path: Path, command: str, scripts: dict[str, str], file: str, left: str
+) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("import { test } from 'node:test';\n")
+    assert plain(only_these(suite_of(command, tmp_path), [file])) == left
+
+
+def plain(found: str | None) -> str:
+    text = (found or "").replace('PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ', "")
+    return text.replace('PATH="$PWD/node_modules/.bin:$PATH"; export PATH; ', "")

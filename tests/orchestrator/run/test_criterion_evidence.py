@@ -24,6 +24,7 @@ from state.records.commands import (
     CommandRun,
     TestCount,
     TestState,
+    WithoutWork,
 )
 from state.records.plan import CriterionKind
 from state.records.reviews import Evidence, EvidenceKind
@@ -139,6 +140,54 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_beh
     assert (new.general, new.why.endswith("and passes without the work too")) == (True, True)
     assert proof_of(CriterionKind.BEHAVIOUR, [new]) is None
     assert proof_of(CriterionKind.CONSTRAINT, [new]) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "general"),
+    [
+        ({"functions": ("shop.py: discount",)}, True),
+        ({"functions": ("shop.py: discount",), "partly": True}, False),
+        ({"small": ("shop.py:2: 5 → 6",), "partly": True}, False),
+    ],
+)
+def test_of_a_question_about_a_part_of_the_work_a_test_that_passed_is_not_said_to_need_none(
+    tree, asked, general
+):
+    """Other tests failed with this part taken out, or with a small change of it. This one may need the rest."""
+    without = WithoutWork(command=PYTEST, needed=True, failing=("tests/test_shop.py::test_other",), **asked)
+    proofs = ProofsTaken(task_id="", tree=tree[1], without_work=(without,))
+    found = check(on(tree, proofs=proofs), "test", "tests/test_shop.py::test_shown")
+    assert (found.general, "without the work" in found.why) == (general, general)
+
+
+@pytest.mark.parametrize(
+    ("ref", "stood"), [("shop.py:1", True), ("shop.py:4", False), ("shop.py:5-6", False)]
+)
+def test_a_new_line_with_words_that_stand_elsewhere_did_not_stand_there_before(tree, ref, stood):
+    import subprocess
+
+    folder, hash_, _ = tree
+    more = FILES["shop.py"] + "def discount():\n    return 5\n"
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"],
+        cwd=folder,
+        input=more,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    grown = subprocess.run(
+        ["git", "mktree"],
+        cwd=folder,
+        input=f"100644 blob {blob}\tshop.py\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    here = replace(on(tree), tree=grown)
+    here.view.baseline.tree = hash_
+    found = check(here, "line", ref)
+    assert (found.holds, "before the work too" in found.why) == (True, stood)
 
 
 @pytest.mark.parametrize(*rows(__file__, "documents"))

@@ -8,7 +8,7 @@ from language.tables import rows
 
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.facts import computed
-from orchestrator.run.evidence.verdict import CommandVerdict, judged, suspects, usable
+from orchestrator.run.evidence.verdict import CommandVerdict, judged, met_a_limit, suspects, usable
 from orchestrator.run.plan.rules import lines_not_in
 from orchestrator.run.review.revise import rulings_on
 from prompts.marking import line
@@ -16,6 +16,7 @@ from state.records.commands import (
     BaselineCheck,
     BaselineStanding,
     CommandRun,
+    CommandUse,
     Complaint,
     TestCount,
     TestState,
@@ -131,6 +132,22 @@ def test_a_flaky_test_neither_blocks_nor_counts() -> None:
 
 def test_only_tests_that_passed_at_the_base_are_run_once_more() -> None:
     assert suspects(FAILS_BY_NAME, ran(1, tests={"a": FAILED, "b": FAILED, "new": FAILED})) == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("output", "busy", "met"),
+    [
+        ("QueryInterrupted: interrupted", True, True),
+        ("Error: Test timed out in 5000ms.", True, True),
+        ("context deadline exceeded", True, True),
+        ("expected 1000 to be less than 500: took too long", True, True),
+        ("QueryInterrupted: interrupted", False, False),
+        ("AssertionError: assert 1 == 2", True, False),
+    ],
+)
+def test_a_limit_counts_as_met_on_a_busy_machine_alone(output: str, *, busy: bool, met: bool) -> None:
+    done = replace(ran(1), output_tail=output, use=CommandUse(is_crowded=busy))
+    assert met_a_limit(done) is met
 
 
 def test_a_command_that_this_machine_cannot_run_or_not_in_time_is_not_run_again() -> None:

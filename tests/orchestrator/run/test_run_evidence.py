@@ -415,6 +415,72 @@ def test_a_changed_test_that_fails_by_chance_alone_stands_for_no_suite(
     assert len(count.read_text()) > 4
 
 
+BUSY = """
+import os, time
+
+def burn():
+    for _ in range(2 * os.cpu_count()):
+        if not os.fork():
+            end = time.monotonic() + 7
+            while time.monotonic() < end:
+                pass
+            os._exit(0)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+"""
+
+
+def failing_at(count: Path, *numbers: int, busy: bool = False) -> str:
+    """Return a test that counts its runs, and fails in those with these numbers, from 0."""
+    slow = f"    if before in {numbers}:\n        burn()\n" if busy else ""
+    return (
+        f"{BUSY}\n\ndef test_chance():\n    before = len(open({str(count)!r}).read())\n"
+        f"    open({str(count)!r}, 'a').write('x')\n{slow}"
+        f"    assert before not in {numbers}, {'the query was interrupted' if busy else ''!r}\n"
+    )
+
+
+@pytest.mark.late
+def test_the_runs_of_a_failing_test_are_recorded_and_told_to_the_worker(
+    rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path
+) -> None:
+    """It passes once more on the work and in six runs at the base, so it counts, and the Worker reads why."""
+    count = tmp_path / "count"
+    count.touch()
+    commits(repository, shell, test_a__py=failing_at(count, 1))
+    work = [writes("notes.txt", "A line.\n"), completes(), completes()]
+    settings = {"sandbox": "off"}  # the test counts its runs beside its place
+    done = rehearse(whole_run(worker=work), verify=("python3 -m pytest -q",), settings=settings, ends=None)
+    first = done.of(e.VerificationFinished)[0]
+    (again,) = first.reruns
+    assert (again.here, again.failed_here, again.at_base, again.failed_at_base) == (1, 0, 6, 0)
+    assert first.flaky == ()
+    told = "test_a.py::test_chance failed in 0 of 1 more runs on the work, and 0 of 6 at the base"
+    assert told in done.of(e.CompletionRefused)[0].feedback
+    assert told in done.output
+
+
+@pytest.mark.late
+def test_a_test_at_its_limit_on_a_busy_machine_runs_once_more_alone_before_it_counts(
+    rehearse: Rehearse, repository: Path, shell: Shell, tmp_path: Path
+) -> None:
+    """The test itself keeps the processors busy. It fails once more, and passes with nothing beside it."""
+    count = tmp_path / "count"
+    count.touch()
+    commits(repository, shell, test_a__py=failing_at(count, 1, 2, busy=True))
+    work = [writes("notes.txt", "A line.\n"), completes()]
+    settings = {"sandbox": "off"}  # the test counts its runs beside its place
+    done = rehearse(whole_run(worker=work), verify=("python3 -m pytest -q",), settings=settings, ends=None)
+    first = done.of(e.VerificationFinished)[0]
+    (again,) = first.reruns
+    assert (again.here, again.failed_here, again.spared) == (2, 1, True)
+    assert first.flaky == (again.test,)
+    assert not done.of(e.CompletionRefused)
+
+
 def test_after_a_kill_everything_is_asked_again_in_another_environment(
     rehearse: Rehearse,
     resume: Resume,

@@ -99,6 +99,7 @@ def test_the_work_is_taken_out_for_the_runner_alone_where_a_linter_stands_before
     assert done.outcome is outcome, done.output
     for proofs in done.of(e.ProofsTaken):
         assert [one.needed for one in proofs.without_work] == [test == "honest"], proofs.without_work
+        assert all(one.functions and not one.small for one in proofs.without_work), proofs.without_work
         assert not [one for one in proofs.untold if "without the work" in one], proofs.untold
 
 
