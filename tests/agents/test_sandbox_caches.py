@@ -11,7 +11,7 @@ from agents.process.sandbox.choice import Choice, SandboxLevel
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 
-CACHE = "$HOME/.cache/uv"
+CACHE = "$HOME/.cache/yarn"
 
 
 @pytest.mark.skipif(not shutil.which(PROGRAM), reason="bubblewrap is not installed")
@@ -40,4 +40,4 @@ def test_what_a_set_up_downloads_is_there_for_the_next_one_and_read_only_for_an_
     of_an_agent = run(f"cat {CACHE}/one; echo other > {CACHE}/one", fills=False)
     assert (of_an_agent.stdout, of_an_agent.returncode != 0) == ("package\n", True)
     assert run(f"cat {CACHE}/one", fills=False).stdout == "package\n"
-    assert not (home / ".cache" / "uv").exists()
+    assert not (home / ".cache" / "yarn").exists()

@@ -130,6 +130,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         earlier="",
         on_criteria="",
         tokens=[],
+        unread=[],
         diff=_change(channel, text),
         users=(),
     )
@@ -267,6 +268,7 @@ def _for_planner(channel: str, text: str) -> Asked:
         baseline=[f"`make test` (Makefile): fails, failing: {text}"] if channel == "test_name" else [],
         in_worktree=True,
         decided=[],
+        time=(),
     )
     return Asked(system=planner.system_prompt(), prompt=prompt, tools=tools)
 

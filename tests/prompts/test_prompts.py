@@ -738,7 +738,7 @@ def test_a_worker_runs_the_whole_suite_only_where_it_takes_less_than_minutes():
     assert "and then the project's tests" in short
     assert "project's tests" not in long
     assert "leave the whole suite to sq" in long
-    assert "So run the tests of your change yourself, and not the whole suite." in long
+    assert "So run the tests of your change yourself, and leave the whole suite to sq." in long
     system = render("worker_system", in_worktree=True, sandboxed=True, online=False)
     assert "you have seen the tests of your change pass" in " ".join(system.split())
 
@@ -748,7 +748,7 @@ def test_a_worker_runs_what_sq_leaves_out_unless_sq_runs_those_tests_in_another_
     assert "Run those yourself that are no whole suite of tests, where their programs are here" in mixed
     assert "sq runs the tests by the commands above" in mixed
     only_suites = told_to_run(not_run=[JUST], suites=[JUST])
-    assert "Do not run them either: sq runs the tests by the commands above." in only_suites
+    assert "Leave them to sq too, which runs the tests by the commands above." in only_suites
     assert "yourself where their programs" not in only_suites
     assert "Run them yourself where their programs are here" in told_to_run(not_run=[LINT])
 

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,7 +80,11 @@ def text_of(path: Path) -> str:
         return ""
     try:
         opened = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)  # a pipe does not make it wait
-        with os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
-            return file.read(_LONGEST_SCRIPT) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except (OSError, ValueError):
         return ""
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        return ""
+    with suppress(OSError, ValueError), os.fdopen(opened, encoding="utf-8-sig", errors="replace") as file:
+        return file.read(_LONGEST_SCRIPT)
+    return ""

@@ -47,7 +47,8 @@ def apply_task(view: RunView, event: e.TaskEvent, stored: Stored) -> None:  # no
         case e.GuidanceGiven():
             task.open.guidance.append(event)
         case e.CompletionAccepted():
-            task.stage, task.claim.accepted_tree, task.open.refusals = Stage.ACCEPTED, event.tree, []
+            task.stage, task.claim.accepted_tree = Stage.ACCEPTED, event.tree
+            task.open.refusals, task.open.claimed_at = [], None
         case e.CompletionRefused():
             task.open.refusals.append(event)
             task.open.claimed_at = None

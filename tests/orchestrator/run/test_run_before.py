@@ -315,7 +315,11 @@ def test_a_question_is_quoted_by_its_lines_with_words_and_settled_only_while_the
             'kind = "two"',
             "`kind` in line 6 is 'two', and not one of contradiction, two meanings",
         ),
-        ('by = "person"', 'by = "ann"', "`by` in line 10 is 'ann', and not one of person, recommended"),
+        (
+            'by = "person"',
+            'by = "ann"',
+            "`by` in line 10 is 'ann', and not one of person, developer, recommended",
+        ),
         ('answer = "Welsh"', 'anser = "Welsh"', "`answer` has to be a text in the block at line 5"),
         ('by = "person"', 'who = "me"', "`who` in line 10 is no key of an answer"),
     ],
