@@ -766,7 +766,7 @@ def test_the_place_of_a_requirement_has_its_words_for_readers_who_see_no_numbers
 def test_a_planner_is_told_of_the_deadline_and_only_if_there_is_one():
     told = " ".join(rendered("plan", FULL).split())
     assert (
-        "one task needs 8 min from its claim to its merge. so 1 of the 3 tasks can be merged by then." in told
+        "one task needs 8 min from its claim to its merge, so 1 of the 3 tasks can be merged by then." in told
     )
     assert "plan fewer tasks, or smaller ones" in told
     assert "## The time" not in rendered("plan", EMPTY)

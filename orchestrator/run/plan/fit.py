@@ -14,21 +14,23 @@ from state.journal.view import RunView
 from state.records.plan import DeadlineFit, Forecast, Task
 
 _BESIDE = frozenset({"work", "review"})  # what tasks do side by side, as far as there are places
-_MOST = 99  # tasks that are counted
+_MANY = 10  # so many tasks are in no plan, and that they fit says nothing
 
 
 def fit_of(view: RunView, now: datetime, tasks: Sequence[Task] = ()) -> DeadlineFit | None:
     """Return how many tasks can be merged by the deadline, or None without one.
 
-    Without `tasks` it is asked how many of any kind fit. Each step may take some more than so far, as it
-    may near the deadline (`left_s`).
+    Without `tasks` it is asked how many of any kind fit, and None is returned if many do. Each step may take
+    some more than so far, as it may near the deadline (`left_s`).
     """
     until = view.process.deadline
     if until is None:
         return None
     time_s = (until - now).total_seconds() - hand_over_s(view)
-    left = _left(view, tasks) if tasks else [_new("any")] * _MOST
+    left = _left(view, tasks) if tasks else [_new("any")] * _MANY
     landing = next((n for n in range(len(left), 0, -1) if _needs_s(view, left[:n], now) <= time_s), 0)
+    if not tasks and landing == _MANY:
+        return None
     one = steps_left(view, _new("any"), now, more=1.0)
     all_s = _needs_s(view, left, now) + hand_over_s(view) if tasks else 0.0
     return DeadlineFit(

@@ -109,3 +109,8 @@ def test_a_run_that_did_not_do_its_work_is_not_held_against_the_forecast() -> No
     assert "less than forecast" not in told
     assert told.endswith("without all of its work: the forecast was for all of it")
     assert "as forecast" in outlook_lines(SHORT, (0.2, 1966.0))[-1]
+
+
+def test_before_the_plan_nothing_is_said_where_many_tasks_fit() -> None:
+    assert fit_of(view_at(60), NOW) is not None
+    assert fit_of(view_at(6_000), NOW) is None
