@@ -39,7 +39,9 @@ def spec_answer(held: SpecAnswerView) -> Answer:
         question=given.question,
         labels=(given.answer,) if is_option else (),
         free_text="" if is_option else given.answer,
-        reason="decided by a person before the work" if is_person else finding.why if finding else "",
+        reason="decided by a person before the work"
+        if is_person
+        else held.why or (finding.why if finding else ""),
         basis=Basis.PERSON if is_person else Basis.JUDGEMENT,
         confidence=Confidence.HIGH if is_person else Confidence.MEDIUM,
     )

@@ -87,7 +87,9 @@ async def _ask_a_larger_model(run: Run) -> None:
     run.record(
         ended,
         *(
-            SpecQuestionDecided(finding_id=one.id, answer=answer.labels[0], by=Decider.DEVELOPER)
+            SpecQuestionDecided(
+                finding_id=one.id, answer=answer.labels[0], by=Decider.DEVELOPER, why=answer.reason
+            )
             for one, answer in decided
             if answer.labels
         ),

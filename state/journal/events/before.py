@@ -32,11 +32,12 @@ class SpecQuestionsShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecQuestionDecided:
-    """A question about the spec was decided before the work: by a person, or by the recommended option."""
+    """A question about the spec was decided before the work. `why`: the reason of a Developer who decided."""
 
     finding_id: str
     answer: str
     by: Decider
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +90,14 @@ class SpecAnswerView:
     """An answer about the spec that holds, with its place in the journal and its time.
 
     `finding` is the question as the Planner asked it, None if it did not ask that of an answer from a file.
+    `why` is the Developer's reason.
     """
 
     given: SpecAnswer
     seq: int
     at: datetime
     finding: SpecFinding | None = None
+    why: str = ""
 
 
 @dataclass(slots=True)

@@ -114,7 +114,7 @@ def _before(view: RunView, event: e.BeforeEvent, stored: Stored) -> None:
         case e.SpecQuestionDecided():
             finding = next(one for one in before.check.findings if one.id == event.finding_id)
             given = finding.answered(event.answer, event.by)
-            held = SpecAnswerView(given=given, seq=stored.seq, at=stored.at, finding=finding)
+            held = SpecAnswerView(given=given, seq=stored.seq, at=stored.at, finding=finding, why=event.why)
             before.check.held.append(held)
             view.context.decisions.append(decision_line(spec_answer(held)))
         case e.PlanGiven():

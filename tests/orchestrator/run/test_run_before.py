@@ -132,6 +132,8 @@ def test_a_contradiction_of_the_spec_is_not_decided_by_the_smallest_model(
         one.end for one in done.of(e.CallEnded) if done.view.calls[one.call_id].started.role == "developer"
     ]
     assert asked == ([] if effort == "max" else [CallEnd.COMPLETED]), done.output
+    told = [one.reason for _, one in done.view.decided("") if one.question == "Which length holds?"]
+    assert told == ["The example has 80." if chosen else "Which length holds? Nobody says."]
     held = chosen[0] if chosen else "20 characters"
     assert sorted(decided(done)) == [("q-1", "English", Decider.RECOMMENDED), ("q-2", held, by)]
 
