@@ -214,7 +214,7 @@ def test_with_a_deadline_it_is_said_after_the_baseline_and_after_the_plan_what_f
 ) -> None:
     told = {"prompt_contains": ["## The time", "from its claim to its merge at the least"]}
     planner = {**plans("notes"), "expect": told}
-    done = rehearse(whole_run(planner=[planner]), verify=("true",), settings={"deadline": in_seconds(3600)})
+    done = rehearse(whole_run(planner=[planner]), verify=("sleep 3",), settings={"deadline": in_seconds(60)})
     first, at_base, planned = (one.forecast.fit for one in done.of(e.ForecastMade))
     assert first is None
     assert at_base
