@@ -32,7 +32,6 @@ from benchmarks.rehearsed import RUN, commit, own_home, run_of, toolchains
 from orchestrator.project.detection import detect
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.evidence.baseline import take_baseline
-from orchestrator.run.places.set_up import remove_scratch_worktrees
 from state.journal.store import Journal
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, TestState
@@ -181,7 +180,6 @@ async def _baseline(folder: Path, base: str) -> tuple[RunView, float]:
             began = time.monotonic()
             await take_baseline(run)
             own = time.monotonic() - began - run.commands.seconds
-            await remove_scratch_worktrees(run)
     return run.view, own
 
 

@@ -383,7 +383,7 @@ def ignoring_junk() -> Iterator[list[str]]:
 def write_ignores(file: Path) -> None:
     """Write the patterns that the user ignores everywhere, then those of build leftovers, into a file.
 
-    The repository's own settings are not asked: whoever wrote them could name any file of the home.
+    The settings of the repository are not read: an agent could name any file of the home there.
     """
     junk = (files("orchestrator.git") / "junk.gitignore").read_bytes()
     file.write_bytes(_users_ignores(*map(os.environ.get, ("HOME", "XDG_CONFIG_HOME"))) + junk)

@@ -260,5 +260,5 @@ def _changed_tests(view: RunView) -> list[str]:
     if not kinds:
         return []
     told = listed(f"{name} {kind} ({ruling_words(view, name)})" for name, kind in reversed(kinds.items()))
-    remedy = "look at these tests; a line of the spec that asks for their change announces it"
+    remedy = "look at these tests. A plan announces such a change in tests_that_change (`sq plan`)"
     return [f"tests of the base do not hold as they were, and nothing announced it: {told}. {remedy}"]

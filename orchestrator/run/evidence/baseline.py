@@ -34,10 +34,7 @@ CHOSEN = "--verify"
 _SCRIPT = re.compile(r"(?<!\S)(?!-)(?:\./)?([\w./-]+\.\w+)(?!\S)")
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
 _ANALYSIS = "the analysis"
-_PLACES_TRIED, _TRIED_AGAIN_S = (
-    3,
-    120.0,
-)  # failing commands, and their seconds, that are run at another path too
+_PLACES_TRIED, _TRIED_AGAIN_S = 3, 120.0  # failing commands that are run at another path too, if so quick
 
 
 async def take_baseline(run: Run) -> RunEnded | None:

@@ -74,7 +74,7 @@ def files_that_run_later(
 
 
 def _has_line(holds: str, path: str, there: Collection[str], added: Mapping[str, Collection[str]]) -> bool:
-    """Whether a file has a new line of these, or may have one: nobody could read it under its name."""
+    """Whether a file has a new line of these. One that cannot be read under its name counts as if it had."""
     if path not in added:
         return path in there
     return any(re.search(holds, one) for one in added[path])

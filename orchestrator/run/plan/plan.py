@@ -71,10 +71,12 @@ async def plan(run: Run) -> None:
 
 def _accept(run: Run, accepted: PlanAccepted) -> None:
     """Record an accepted plan, and the forecast that it allows."""
-    run.record(accepted)
+    found = []
     if basis := run.forecast_basis:
         made = forecast(basis, run.settings, accepted.tasks)
-        run.record(ForecastMade(forecast=not_below(made, run.view, datetime.now(UTC), accepted.tasks)))
+        made = not_below(made, run.view, datetime.now(UTC), accepted.tasks)
+        found = [ForecastMade(forecast=made)]
+    run.record(accepted, *found)
 
 
 def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = ()) -> PlanAccepted:

@@ -77,7 +77,7 @@ async def _ask_a_larger_model(run: Run) -> None:
     ask = contradictions_ask(
         run.platform,
         findings=findings,
-        spec=run.started.spec_text,
+        spec=numbered(run.started.spec_text),
         conventions=conventions(run.view),
         deadline_s=run.limits.question_s,
     )

@@ -53,9 +53,7 @@ def surroundings(story: RunFacts) -> Iterator[Point]:
     for stored in story.history.notable:
         for kind, urgency, what in _of_event(stored.event):
             yield Point(urgency, kind, what, task_id=getattr(stored.event, "task_id", ""), seq=stored.seq)
-    for seq, given in _handed_over(story).items():
-        what = f"{given.task_id} was claimed to be complete and is not verified: it is on {given.ref}"
-        yield Point(Urgency.KNOW, "not verified", what, task_id=given.task_id, seq=seq)
+    yield from _handed_over(story)
     refused = [one.seq for one in story.history.notable if isinstance(one.event, e.ActionRefused)]
     if refused:
         what = f"policy refused {len(refused)} call(s) of agents, the first one here"
@@ -103,18 +101,17 @@ def _of_event(event: e.Event) -> Iterator[tuple[str, Urgency, str]]:  # noqa: C9
             yield "review unusable", Urgency.KNOW, f"a review of {whose} was unusable: {event.problem}"
 
 
-def _handed_over(story: RunFacts) -> dict[int, e.WorkRescued]:
-    """Return the newest claims whose work was handed over and is not merged, by their events' numbers."""
-    newest = {
-        one.event.task_id: (one.seq, one.event)
+def _handed_over(story: RunFacts) -> Iterator[Point]:
+    """Yield the claims whose work was handed over, and neither merged nor worked on since."""
+    rescued = {
+        one.event.task_id: one.seq
         for one in story.history.notable
         if isinstance(one.event, e.WorkRescued) and one.event.claimed
     }
-    return {
-        seq: event
-        for id_, (seq, event) in newest.items()
-        if id_ not in story.view.tasks or story.view.tasks[id_].stage is not Stage.MERGED
-    }
+    for id_, task in story.view.tasks.items():
+        if task.claim.handed_over and task.stage is not Stage.MERGED:
+            what = f"{id_} was claimed to be complete and is not verified: it is on {task.claim.handed_over}"
+            yield Point(Urgency.KNOW, "not verified", what, task_id=id_, seq=rescued.get(id_, 0))
 
 
 def questions(view: RunView) -> Iterator[Point]:

@@ -124,7 +124,10 @@ def test_a_contradiction_of_the_spec_is_not_decided_by_the_smallest_model(
 ) -> None:
     words = {"free_text": "" if chosen else "Both.", "reason": "The example has 80.", "reversible": True}
     answer = {"question": "Which length holds?", "labels": chosen, **words}
-    told = {"prompt_contains": ["line is short", "80 characters", "lines 3, 4"], "model": "claude-sonnet-5-5"}
+    told = {
+        "prompt_contains": ["4 | The line is short", "80 characters", "lines 3, 4"],
+        "model": "claude-sonnet-5-5",
+    }
     developer = {"developer/analysis/1": [{"structured": {"answers": [answer]}, "expect": told}]}
     callers = asked_run(COLOUR, TWO_LENGTHS, **(developer if effort == "low" else {}))
     done = rehearse(callers, spec=SPEC, verify=("true",), settings={"effort": effort}, ends=None)
