@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,9 +107,13 @@ class ScratchPlaces(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceSources:
-    """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree."""
+    """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree.
+
+    `have_outputs`: whether commands have left something in such folders that a later one may find.
+    """
 
     scratch_worktree: ScratchPlaces
+    have_outputs: Callable[["Run"], Awaitable[bool]]
     verify: Verify
     take_proofs: TakeProofs
 

@@ -48,7 +48,7 @@ from orchestrator.run.machine import Building, Effects, StopRequest, work_until_
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.protection import guarded_files, keep_users_work
-from orchestrator.run.places.set_up import remove_scratch_worktrees, scratch_worktree
+from orchestrator.run.places.set_up import have_outputs, remove_scratch_worktrees, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.plan.analyze import analyze
 from orchestrator.run.plan.approval import await_approval
@@ -359,7 +359,12 @@ def composed(
         places=workspaces,
         integration=workspaces,
         commands=commands,
-        evidence=EvidenceSources(scratch_worktree=scratch_worktree, verify=verify, take_proofs=take_proofs),
+        evidence=EvidenceSources(
+            scratch_worktree=scratch_worktree,
+            have_outputs=have_outputs,
+            verify=verify,
+            take_proofs=take_proofs,
+        ),
         environ=environ,
     )
 

@@ -13,6 +13,7 @@ from state.journal.view import RunView
 from state.records.commands import TestState
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
+from state.records.spec_check import plain
 from state.words import later_words, listed, marks_words, stubs_words, untested, untested_words, wants_no_test
 
 _PARTS = re.compile(r"[\\/.:>#\s]+")
@@ -26,6 +27,7 @@ PROSE = re.compile(
 )
 _NUMBERED = re.compile(r"(?<=[\[-])([A-Za-z_]+)\d+(?=[\]-])")  # how pytest names parameters without a text
 _LEAST_WORD = 3
+_LEAST_QUOTE = 12  # characters of a line: a shorter one stands in any text
 _SEPARATORS = ("::", " > ", " » ", "#", "/", ".")  # the first one in a test's name is its separator
 _BOUNDARY = frozenset(".:/># »")
 
@@ -265,15 +267,29 @@ def ruling_words(view: RunView, name: str) -> str:
     return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
 
 
-def remarks_on(proofs: ProofsTaken, *, unproven: bool, without_tests: str) -> dict[str, str]:
+def are_explained(changes: Sequence[TestChange], notes: str, spec: str) -> bool:
+    """Whether a Worker's notes name each changed test, and quote a line of the spec."""
+    said = " ".join(notes.split())
+    lines = (plain(line) for line in spec.splitlines())
+    tests = {leaf_of(one.test).partition("[")[0] or one.path for one in changes}
+    quotes = any(len(line) >= _LEAST_QUOTE and line in said for line in lines)
+    return quotes and all(_stands_in(test, said) for test in tests)
+
+
+def remarks_on(
+    proofs: ProofsTaken, *, unproven: bool, without_tests: str, notes: str = "", spec: str = ""
+) -> dict[str, str]:
     """Return what a Worker should hear once about its claim, by kind, "" where there is nothing.
 
-    `unproven`: tests that pass without the work count too. `without_tests`: see `Task`.
+    `unproven`: tests that pass without the work count too. `without_tests`: see `Task`. `notes` came with the
+    claim. They may have the quote of the `spec` that a changed test needs.
     """
     alone = untested(proofs.without_work)
     alone = [] if wants_no_test(without_tests, alone) else alone
     later = proofs.facts.later if proofs.facts else ()
-    changed = listed(f"{one.name} {one.kind}" for one in unannounced(proofs.changes))
+    tests = unannounced(proofs.changes)
+    tests = [] if are_explained(tests, notes, spec) else tests
+    changed = listed(f"{one.name} {one.kind}" for one in tests)
     only = "The run can then only end unverified"
     remarks = {
         "files that run later": later

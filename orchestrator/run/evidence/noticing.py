@@ -61,9 +61,14 @@ class _Asking:
         return await run_on(self.run, self.subject, tree, [], afresh=self.afresh)
 
     async def anew(self) -> "_Asking | None":
-        """Return the same for places without what commands built, None if the work does not pass there."""
+        """Return the same for places without what commands built, None if that asks nothing new.
+
+        Nothing was built, or the work does not pass there.
+        """
+        if self.afresh or not await self.run.evidence.have_outputs(self.run):
+            return None
         other = replace(self, afresh=True)
-        return other if not self.afresh and (await other.ran({})).passed else None
+        return other if (await other.ran({})).passed else None
 
     def without(self, *parts: _Part) -> dict[str, bytes]:
         """Return the files without these parts, of those that differ then."""

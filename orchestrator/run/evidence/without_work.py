@@ -127,7 +127,7 @@ async def _asked_of(
 ) -> WithoutWork:
     files = control.files if control else ()
     done, sources = await _run_without(run, subject, work, functions, files)
-    if not control and done and done.passed:  # an output of the work may have stayed
+    if not control and done and done.passed and await run.evidence.have_outputs(run):  # of the whole work
         afresh = (await run_on(run, subject, subject.tree, files, afresh=True)).passed
         if afresh:
             done, sources = await _run_without(run, subject, work, functions, files, afresh=True)

@@ -19,10 +19,11 @@ from anyio import Lock, to_thread
 from orchestrator.git.locks import git_dir
 from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
-from orchestrator.git.seeding import copy_files, files_to_copy, not_ignored_there
+from orchestrator.git.seeding import copy_files, files_to_copy, ignored_in, not_ignored_there
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.users.submodules import put_files, submodules_of
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
+from orchestrator.project.readiness.inputs import is_below
 from orchestrator.project.readiness.kept import is_as_made, kept_folder, note_made, put_at
 from orchestrator.project.readiness.plan import SetUpPlan, key_of_list
 from orchestrator.project.readiness.steps import offline_variables
@@ -56,6 +57,9 @@ _SUBMODULES = "sq-submodules"  # beside it
 _MARKER = "sq-set-up"  # beside the worktree's index, and removed with the worktree
 _BEGUN, _CUT, _DONE = "begun on", "begun", "done for"
 _PATHS_TOLD = 100
+_CACHES = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".coverage"}
+)
 _AS_SET_UP = {"UV_NO_SYNC": "1"}  # `uv run` takes the environment that is there, also without a lock file
 
 
@@ -344,6 +348,16 @@ async def scratch_worktree(run: Run, tree: str, *, afresh: bool = False) -> Asyn
         yield ScratchWorktree(folder=folder, tree=tree, environment=environment, set_up=key)
     finally:
         scratch.free.append(folder)
+
+
+async def have_outputs(run: Run) -> bool:
+    """Whether commands have left files in sq's places that git ignores, beside set-ups and caches."""
+    for folder in run.scratch.free:
+        made = read_note(git_dir(folder) / _MARKER).made
+        ignored = [one for one in await ignored_in(folder) if not is_below(one, made)]
+        if any(_CACHES.isdisjoint(path.split("/")) for path in ignored):
+            return True
+    return False
 
 
 async def _tidy(folder: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agents.ask.port import Ask, Reply
 from agents.caller import Caller
+from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
@@ -176,8 +177,13 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    _, claim = signal_of(run.view.calls[task.open.calls[-1]])
     remarks = remarks_on(
-        proofs, unproven=run.effort.block_unproven_tests, without_tests=task.task.without_tests
+        proofs,
+        unproven=run.effort.block_unproven_tests,
+        without_tests=task.task.without_tests,
+        notes=str(claim.get("notes") or ""),
+        spec=run.view.spec_words,
     )
     if once := _said_once(task, remarks):
         return once

@@ -219,7 +219,7 @@ def test_tests_that_show_little_are_not_enough(
         ),
         pytest.param(
             {},
-            "baseline, its canary, verification, the work taken out, in a new place, taken out there, the plain run",
+            "baseline, its canary, verification, the work taken out, the plain run",
             marks=pytest.mark.late,
         ),
     ],
@@ -408,6 +408,22 @@ def test_a_changed_test_is_announced_by_a_reviewed_line_that_names_it(
     assert done.outcome is outcome, done.output
     assert done.view.tasks["notes"].merged_commit
     assert ("the reviewer accepts: the spec says so" in done.output) is not is_announced
+
+
+@pytest.mark.late
+@pytest.mark.usefixtures("pytest_here")
+@pytest.mark.parametrize("notes", [f"test_price: {NAMING}", "test_price had to change.", NAMING])
+def test_a_claim_that_quotes_the_spec_for_a_changed_test_is_not_asked_for_the_quote_again(
+    rehearse: Rehearse, repository: Path, shell: Shell, notes: str
+) -> None:
+    begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
+    quotes = signals("task_complete", summary="Done.", tests="All pass.", notes=notes)
+    *writing, _ = work_of(AS_TEXT, claims=1)
+    is_quoted = "test_price" in notes and NAMING in notes
+    hears = [] if is_quoted else [completes(prompt_contains=["quote its line"])]
+    callers = whole_run(worker=[*writing, quotes, *hears], reviewer=[rules("accepted"), rules("accepted")])
+    done = rehearse(callers, spec=ANNOUNCED, verify=PYTEST, ends=Outcome.UNVERIFIED)
+    assert "the reviewer accepts: the spec says so" in done.output
 
 
 @pytest.mark.late
