@@ -251,9 +251,9 @@ async def test_the_users_work_is_looked_at_and_put_back_inside(change: str):
                     (root / "way" / "key").symlink_to(folder / "home" / "key")
                 else:
                     (root / "way" / "key").write_text("another line\n")
-                with opened_below(root / "way") as here:
+                with opened_below(root) as here:
                     done = await restore(root, kept, ref="refs/sq/beside", aside=run_folder / "aside")
-        assert not here
+        assert not [one for one in here if not one.startswith(str(root / ".git"))]
         assert [one.kept.path for one in done.changes] == ["way/key"]
         assert (root / "way" / "key").read_text() == "the user's own line\n"
         assert not (root / "way").is_symlink()
