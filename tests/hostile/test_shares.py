@@ -30,7 +30,7 @@ GETS = {"lease": 1, "inotify": 17, "fanotify": 17, "device": 1}  # at least, wit
 
 @pytest.fixture
 def policy(tmp_path: Path) -> SandboxPolicy:
-    (tmp_path / "home" / ".cache" / "uv").mkdir(parents=True)
+    (tmp_path / "home" / ".cache" / "pip").mkdir(parents=True)
     return SandboxPolicy(
         choice=Choice(level=SandboxLevel.WHOLE, reason="test", program=shutil.which(PROGRAM) or ""),
         environ=os.environ,
@@ -69,7 +69,7 @@ def test_an_agent_gets_its_share_and_no_lease(policy: SandboxPolicy, repository:
     assert taken([sys.executable, "-c", TAKES[what], str(file)]) >= GETS[what]
 
 
-@pytest.mark.parametrize("place", [".cache/uv/.lock", ".git/gc.pid"])
+@pytest.mark.parametrize("place", [".cache/pip/.lock", ".git/gc.pid"])
 def test_a_lock_in_the_sandbox_holds_up_nobody_outside(
     policy: SandboxPolicy, repository: Path, place: str
 ) -> None:

@@ -141,7 +141,8 @@ def key_of_list(folder: Path, commands: Sequence[str]) -> str:
 def _asking(table: Table) -> set[str]:
     """Return the names of files that may ask for a step."""
     locks = {lock for tool in table.tools.values() if tool.ecosystem != "node" for lock in tool.locks}
-    return {*locks, PACKAGE, "requirements.txt", *MANIFESTS}
+    unlocked = {tool.requires[0] for tool in table.tools.values() if tool.requires}
+    return {*locks, *unlocked, PACKAGE, "requirements.txt", *MANIFESTS}
 
 
 def _deciding(shown: Shown) -> set[str]:

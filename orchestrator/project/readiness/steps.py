@@ -83,8 +83,13 @@ def locked_steps(shown: Shown, part: str, table: Table) -> Iterator[SetUpStep]:
     """Yield the steps for one folder (`part`, "" is the root) of the worktree, without those of Python."""
     here = shown.part(part) if part else shown
     for ecosystem in table.ecosystems:
-        if ecosystem not in {_NODE, _PYTHON} and (tool := tool_of(here, ecosystem, table)):
+        if ecosystem in {_NODE, _PYTHON}:
+            continue
+        if tool := tool_of(here, ecosystem, table):
             yield _step(here, part, tool, tool.command, (here.first(*tool.locks), *tool.files))
+        elif found := _unlocked(here, ecosystem, table):
+            tool, manifests = found
+            yield _step(here, part, tool, tool.unlocked, (*manifests, *tool.files))
     yield from _packages(here, part, table)
 
 
@@ -92,6 +97,21 @@ def tool_of(here: Shown, ecosystem: str, table: Table) -> SetUpTool | None:
     """Return the first tool of an ecosystem that a folder has a lock file of."""
     tools = (tool for tool in table.tools.values() if tool.ecosystem == ecosystem)
     return next((tool for tool in tools if _asks(here, tool)), None)
+
+
+def _unlocked(here: Shown, ecosystem: str, table: Table) -> tuple[SetUpTool, list[str]] | None:
+    """Return the first tool of an ecosystem whose manifest requires something, and all such manifests.
+
+    A library often has no committed lock file. Its manifest has to be in the folder itself.
+    """
+    for tool in table.tools.values():
+        if tool.ecosystem != ecosystem or tool.requires is None:
+            continue
+        name, pattern = tool.requires
+        manifests = [name, *here.ending(f"/{name}")]
+        if here.has(name) and any(re.search(pattern, here.text(one)) for one in manifests):
+            return tool, manifests
+    return None
 
 
 def _asks(here: Shown, tool: SetUpTool) -> bool:

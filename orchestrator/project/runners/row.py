@@ -291,8 +291,9 @@ class SetUpTool:
 
     It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
     does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
-    lock file it is `unlocked`. `files` decide about the result too. `apart` is for manifests that an agent
-    has changed.
+    lock file it is `unlocked`, if a manifest of the folder or below it requires something: `requires` is its
+    name and a pattern of that. `files` decide about the result too. `apart` is for manifests that an agent has
+    changed.
     """
 
     name: str
@@ -305,6 +306,7 @@ class SetUpTool:
     extra: str = ""
     groups: str = ""
     unlocked: str = ""
+    requires: tuple[str, str] | None = None
     files: tuple[str, ...] = ()
     apart: OfflineInstall = field(default_factory=lambda: OfflineInstall(why_not="sq does not know how"))
 
