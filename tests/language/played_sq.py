@@ -1,14 +1,25 @@
-"""`sq` as a process that plays Claude Code: the same arguments, folder, environment, output and exit code."""
+"""`sq` as a process that plays Claude Code: the same arguments, folder, environment, output and exit code.
+
+A command without a session imports no SDK, as the real one.
+"""
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, Transport
 
 PLAYED_SQ = [sys.executable, "-I", str(Path(__file__).absolute())]
 
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parents[1]))
 
-    from language.scripted_claude import ScriptedClaude
     from orchestrator.cli.main import main
 
-    main(ScriptedClaude)
+    def opened(options: "ClaudeAgentOptions") -> "Transport":
+        from language.scripted_claude import ScriptedClaude
+
+        return ScriptedClaude(options)
+
+    main(opened)
