@@ -292,8 +292,8 @@ class SetUpTool:
     It is used if one of the files `locks` exists, `contains` (a file and a pattern) matches, and `unless`
     does not exist. `command` may hold `{extras}`, an `extra` for each `{name}`, and `{groups}`. Without a
     lock file it is `unlocked`, if a manifest of the folder or below it requires something: `requires` is its
-    name and a pattern of that. `files` decide about the result too. `apart` is for manifests that an agent has
-    changed.
+    name and a pattern of that. `files` decide about the result too. `apart` is for manifests that an agent
+    has changed.
     """
 
     name: str
