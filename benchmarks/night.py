@@ -1,6 +1,6 @@
 """A night on an application whose suite takes minutes: what lands, and what its landing costs.
 
-    python -m benchmarks.night [--short] [--part NAME …] [--suite SECONDS] [--floor]
+    python -m benchmarks.night [--short] [--part NAME …] [--project NAME] [--suite SECONDS] [--floor]
 
 Real pytest with xdist (`-n auto`) and real `npm test` in two repositories that `night_projects` makes, with a
 suite of so many seconds of processor time (Python's; Node's, whose runner takes the files one after another,
@@ -20,7 +20,8 @@ ended before they had answered.
 cuts: SIGINT, SIGTERM or kill -9 while a command of each kind runs, then `sq resume`. `cells_unlike` lack the
 outcome and the merged files of a run that nothing disturbed, `baselines_twice` ran those of the base twice.
 `interrupt_answer_s` is how long sq took at most to say what a signal ends. The suite takes six seconds there.
-A cell whose kind of command never ran is not counted in `cells`, and is named.
+A cell whose kind of command never ran is not counted in `cells`, and is named. With `--project` they are
+those of one project.
 
 With NIGHT_COMMANDS in the environment each command is listed with its seconds.
 
@@ -323,12 +324,16 @@ def of_run(night: Night) -> Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a part measures with: a home, the registry's address, the seconds of a suite, and how short."""
+    """What a part measures with: a home, the registry's address, the seconds of a suite, and how short.
+
+    `projects` are those whose runs are cut.
+    """
 
     home: Path
     address: str
     suite_s: float
     short: bool
+    projects: tuple[Project, ...] = (PYTHON, NODE)
 
 
 def undisturbed(asked: Asked) -> Figures:
@@ -427,7 +432,7 @@ def thrown_away(stored: list[Stored]) -> float:
 
 def cuts(asked: Asked) -> Figures:
     """Cut runs of two tasks in each kind of command, in each way, and resume them. Short: one of one task."""
-    every = [(project, kind, how) for project in (PYTHON, NODE) for kind in KINDS for how in SIGNALS]
+    every = [(project, kind, how) for project in asked.projects for kind in KINDS for how in SIGNALS]
     tasks = TASKS[: 1 if asked.short else 2]
     found, answers = Counter(cells=0, cells_unlike=0, baselines_twice=0), list[float]()
     for project, kind, how in [(PYTHON, "verification", "SIGINT")] if asked.short else every:
@@ -534,11 +539,13 @@ _SHORT_PARTS = ("undisturbed", "cuts")
 @click.option(
     "--part", "parts", multiple=True, type=click.Choice(list(PARTS)), help="This one alone. Repeatable."
 )
+@click.option("--project", type=click.Choice([PYTHON.name, NODE.name]), help="Cut runs of this one alone.")
 @click.option("--suite", type=float, help=f"Seconds of processor time of a suite, else {SUITE_S:g}.")
 @click.option("--floor", is_flag=True, help="End with code 1 if a goal is missed.")
-def main(short: bool, parts: tuple[str, ...], suite: float | None, floor: bool) -> None:
+def main(short: bool, parts: tuple[str, ...], project: str | None, suite: float | None, floor: bool) -> None:
     """Measure a night."""
     figures: Figures = {}
+    projects = tuple(one for one in (PYTHON, NODE) if project in {None, one.name})
     suite_s = suite or (SHORTEST_S if short else SUITE_S)
     # The Python of this benchmark, because shims of version managers need the user's home.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -548,7 +555,8 @@ def main(short: bool, parts: tuple[str, ...], suite: float | None, floor: bool) 
             continue
         began = time.monotonic()
         with registry() as (address, variables), own_home(**variables, PATH=path) as home:
-            figures |= PARTS[name](Asked(home=home, address=address, suite_s=suite_s, short=short))
+            asked = Asked(home=home, address=address, suite_s=suite_s, short=short, projects=projects)
+            figures |= PARTS[name](asked)
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
     low = [
         name
