@@ -1,6 +1,6 @@
 """Which environment variables are secrets. `state.redaction` keeps their values out of stored and shown text.
 
-A secret is recognised by its name, or by a value that is an address with a password.
+A secret is recognised by its name, or by a value that holds a password: in an address, or behind its name.
 """
 
 import re
@@ -10,10 +10,17 @@ from functools import lru_cache
 # Whole words of a variable's name, so that KEYBOARD, MONKEY or AUTHOR are not secrets.
 _SECRET_WORDS = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASS|PASSPHRASE|CREDENTIAL|CREDENTIALS|"
-    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK)(?:_|$)|^OTEL_\w*HEADERS$|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$",
+    r"AUTH|COOKIE|PRIVATE|DSN|PAT|WEBHOOK|JWT|PW|CONNECTION_?STRING)(?:_|$)|^OTEL_\w*HEADERS$"
+    r"|(?:^|_)[A-Z]+(?:TOKEN|SECRET|PASSWORD)$|_PWD$|^(?:SSHPASS|BW_SESSION|OP_SESSION_\w+|SONAR_LOGIN)$"
+    r"|^BUNDLE_[A-Z0-9_]+__(?:COM|ORG|NET|IO|DEV)$",  # Bundler's, each of a host
     re.IGNORECASE,
 )
-_URL_WITH_PASSWORD = re.compile(r"^[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@", re.IGNORECASE)
+# An address with a password, also behind a word such as `rest:`, and an assignment.
+_SECRET_VALUE = re.compile(
+    r"(?:^|[^a-z0-9+.-])[a-z][a-z0-9+.-]*://[^/@\s:]*:[^/@\s]+@"
+    r"|(?<![a-z])(?:password|passwd|pwd|secret|token|accountkey|sharedaccesskey)[\"']?\s*[=:]\s*[\"']?[^\s\"'$&;]",
+    re.IGNORECASE,
+)
 # Needed by commands although their names look like secrets.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
 
@@ -27,7 +34,7 @@ def secret_names(environ: Mapping[str, str]) -> list[str]:
 def _is_secret(name: str, value: str) -> bool:
     if name in _NO_SECRETS:
         return False
-    return bool(_SECRET_WORDS.search(name) or _URL_WITH_PASSWORD.match(value))
+    return bool(_SECRET_WORDS.search(name) or _SECRET_VALUE.search(value))
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from agents.access import Connection
 from agents.ask.port import Ask, Reply, late
 from agents.process.containment import LastWords
 from agents.session.claude_code import connect
-from agents.session.results import detail_of, end_of, reset_named_in, usage_of
+from agents.session.results import checked, detail_of, end_of, reset_named_in, usage_of
 from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class CliAsker:
             try:
                 async for message in client.receive_response():
                     if isinstance(message, ResultMessage):
-                        result = message
+                        result = checked(message)
                     resets_at = reset_named_in(message) or resets_at
             except BaseException:
                 with anyio.CancelScope(shield=True), anyio.move_on_after(2):

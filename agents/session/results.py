@@ -33,6 +33,8 @@ _FULL = re.compile(
     re.IGNORECASE,
 )
 _FULL_STATUS = {400, 413}
+_COUNTED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_MOST = 2**53  # of tokens, dollars or seconds since 1970
 _STOPPED = "hook_stopped"
 _ABORTED = {reason for reason, end in _BY_TERMINAL_REASON.items() if end is CallEnd.INTERRUPTED}
 _BY_SUBTYPE = {
@@ -41,6 +43,28 @@ _BY_SUBTYPE = {
     "error_max_structured_output_retries": CallEnd.UNUSABLE,
 }
 _BY_STOP_REASON = {"refusal": CallEnd.REFUSED, "max_tokens": CallEnd.TRUNCATED}
+
+
+def checked(result: "ResultMessage") -> "ResultMessage":
+    """Return the result as it is. Any process of a session can write one to Claude Code's output.
+
+    Raises:
+        ValueError: a field that sq stores or adds up is of another kind than it is said to be.
+    """
+    counts = result.usage or {}
+    numbers = [result.total_cost_usd, result.num_turns, result.api_error_status]
+    numbers += [counts.get(name) for name in _COUNTED] if isinstance(counts, dict) else [""]
+    errors = result.errors or []
+    texts = [result.subtype, result.stop_reason, result.result, result.terminal_reason]
+    texts += errors if isinstance(errors, list) else [0]
+    if not all(map(_is_count, numbers)) or not all(isinstance(one, str | None) for one in texts):
+        raise ValueError("a result whose numbers or texts are none")
+    return result
+
+
+def _is_count(said: object) -> bool:
+    """Whether it is missing, or a number that can be added up: NaN is not."""
+    return said is None or (isinstance(said, int | float) and 0 <= said < _MOST)
 
 
 def end_of(result: "ResultMessage", *, reported: bool = False) -> CallEnd:
@@ -85,7 +109,8 @@ def reset_named_in(message: object) -> float | None:
     from claude_agent_sdk import RateLimitEvent
 
     if isinstance(message, RateLimitEvent) and message.rate_limit_info.status == "rejected":
-        return message.rate_limit_info.resets_at
+        at = message.rate_limit_info.resets_at
+        return at if _is_count(at) else None
     return None
 
 

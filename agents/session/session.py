@@ -26,7 +26,7 @@ from agents.session.callbacks import Callbacks
 from agents.session.claude_code import connect
 from agents.session.early_start import sdk_imported, taking
 from agents.session.exchange import Counted, Listener, SandboxAround, SessionSpec, SessionStartError, built
-from agents.session.results import detail_of, end_of, usage_of
+from agents.session.results import checked, detail_of, end_of, usage_of
 from state.errors import AgentError
 from state.records.calls import CallEnd, CallResult
 
@@ -199,7 +199,7 @@ class _Actor:
                 async for message in messages:
                     self._activity = time.monotonic()
                     if isinstance(message, ResultMessage):
-                        self._results.send_nowait(message)
+                        self._results.send_nowait(checked(message))
                     else:
                         self._callbacks.tell(message)
             self._die("Claude Code ended without a result")

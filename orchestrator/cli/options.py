@@ -114,11 +114,38 @@ def look_of(*, as_json: bool, plain: bool, verbose: bool = False, quiet: bool = 
 def state_folder_of(given: Path | None) -> "Path":
     """The state folder: the given one, else `.sq` in the repository around this folder.
 
-    It does not run git or import anything, since `sq status` has to be quick.
+    It imports nothing, since `sq status` has to be quick.
+
+    Raises:
+        UsageError: that folder is a part of the repository.
     """
     if given is not None:
         return given.absolute()
-    return (repository_here() or Path.cwd()) / ".sq"
+    return own_state(repository_here() or Path.cwd())
+
+
+def own_state(root: Path) -> Path:
+    """The state folder of a repository, unless git tracks one there: somebody else made its runs.
+
+    Their sandbox, commands and notices would hold for `sq resume`, and a link would lead elsewhere.
+
+    Raises:
+        UsageError: git tracks it.
+    """
+    folder = root / ".sq"
+    if os.path.lexists(folder):
+        import subprocess
+
+        from state.errors import UsageError
+
+        asked = ["-c", "core.fsmonitor=false", "ls-files", "-z", "--", ".sq"]
+        told = subprocess.run(["git", "-C", str(root), *asked], capture_output=True, check=False)
+        if told.stdout:
+            raise UsageError(
+                f"{folder} is a part of the repository, so its runs are none of yours. Take it out of git "
+                "(git rm -r --cached .sq) and away, or name another folder with --state-dir"
+            )
+    return folder
 
 
 def run_folder_of(run: str | None, state_dir: Path | None) -> Path:

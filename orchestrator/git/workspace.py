@@ -357,6 +357,15 @@ async def put_on(folder: Path, commit: str, *, branch: str | None, with_reposito
         await in_worktree(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
 
+async def put_tracked_back(folder: Path) -> None:
+    """Give a scratch worktree its commit's files again. What git does not track stays.
+
+    Raises:
+        GitError: git refuses.
+    """
+    await in_worktree(folder, "reset", "--hard", "--quiet", settings=["submodule.recurse=false"])
+
+
 async def _made_ordinary(folder: Path) -> list[str]:
     """Make a worktree of sq's own one that git can read and clean. Call it when git could not.
 

@@ -6,7 +6,7 @@ import anthropic
 import pytest
 from claude_agent_sdk import ResultMessage
 
-from agents.session.results import detail_of, end_of, usage_of
+from agents.session.results import checked, detail_of, end_of, usage_of
 from state.api_errors import api_errors
 from state.records.calls import CallEnd, Usage
 
@@ -110,3 +110,18 @@ def test_each_error_that_sq_knows_by_its_code_is_one_of_the_client():
     shared = Path(anthropic.__file__).parent / "types" / "shared"
     for code, row in api_errors().items():
         assert f'error_code: Literal["{code}"]' in (shared / row.source).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"total_cost_usd": float("nan")}, {"total_cost_usd": float("inf")}, {"total_cost_usd": -1.0}, {"total_cost_usd": "1"},
+        {"num_turns": "many"}, {"api_error_status": [529]}, {"usage": {"input_tokens": -1}}, {"usage": {"output_tokens": 10**30}},
+        {"usage": ["x"]}, {"result": {"a": 1}}, {"errors": [1]}, {"errors": "x"}, {"terminal_reason": 3},
+    ],
+)  # fmt: skip
+def test_a_result_whose_numbers_or_texts_are_none_is_refused(more):
+    """Any process of a session can write one, and NaN in a stored event makes the journal unreadable."""
+    assert checked(result(total_cost_usd=0.5, usage={"input_tokens": 3}, errors=None)).total_cost_usd == 0.5
+    with pytest.raises(ValueError, match="whose numbers or texts"):
+        checked(result(**more))

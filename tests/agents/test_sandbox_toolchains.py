@@ -101,3 +101,31 @@ def test_a_shim_finds_the_versions_that_its_manager_keeps_in_the_home(tmp_path: 
     assert done.stdout == "of the manager\n", done.stderr
     shown = {mount.target for mount in plan(tmp_path, path).mounts}
     assert tmp_path / "home" / ".ssh" not in shown
+
+
+def test_what_is_named_like_credentials_beside_programs_is_empty_inside(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    kept = [
+        "tools/.netrc",
+        ".nvm/versions/v20/etc/npmrc",
+        ".nvm/.env",
+        ".pub-cache/credentials.json",
+        "venv/pip.conf",
+    ]
+    programs = [
+        "tools/program",
+        ".nvm/versions/v20/lib/node_modules/auth.js",
+        "venv/bin/token.py",
+        ".pub-cache/x/key.dart",
+    ]
+    for name in (*kept, *programs, "venv/pyvenv.cfg"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("mine\n")
+    (home / ".nvm/versions/v20/bin").mkdir()
+    path = ":".join(
+        [*(str(home / one) for one in ("tools", ".nvm/versions/v20/bin", "venv/bin")), "/usr/bin", "/bin"]
+    )
+    argv = bubblewrapped(["grep", "-rlF", "mine", str(home)], plan(tmp_path, path))
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    found = {line.removeprefix(f"{home}/") for line in done.stdout.splitlines()}
+    assert found == {*programs, "venv/pyvenv.cfg"}, done.stderr

@@ -370,6 +370,7 @@ def test_the_trace_counts_what_is_opened_outside_a_sandbox_while_a_session_lives
 STARTS = {
     "orchestrator/git/command.py": "the door's own side, and `git --version`",
     "orchestrator/git/trees.py": "asks whether a folder that is left over holds work, after the run",
+    "orchestrator/cli/options.py": "asks for names in an index of the user's",
     "orchestrator/cli/runs/run.py": "makes the repository of an example",
     "orchestrator/fleet/transport.py": "mirrors, clones and checkpoints, in folders that no session has",
     "agents/process/sandbox/policy.py": "asks for the user's name, in no repository",

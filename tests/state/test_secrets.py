@@ -32,6 +32,10 @@ def test_a_variable_whose_name_only_looks_like_it_is_none(name):
         "redis://:hunter2hunter2@cache/0",
         "https://me:hunter2hunter2@git.example.org/x.git",
         "mongodb+srv://app:hunter2@cluster/app",
+        "rest:https://me:hunter2@backup.example.org/",
+        "jdbc:postgresql://db/app?user=me&password=hunter2",
+        "-Xmx1g -Drepo.password=hunter2",
+        '{"endpointCredentials": [{"endpoint": "https://f.example.org", "password": "hunter2"}]}',
     ],
 )
 def test_a_url_with_a_password_is_a_secret_whatever_its_variable_is_called(url):
@@ -40,7 +44,15 @@ def test_a_url_with_a_password_is_a_secret_whatever_its_variable_is_called(url):
 
 @pytest.mark.parametrize(
     "url",
-    ["postgres://db:5432/app", "postgres://app@db/app", "http://127.0.0.1:8080/a@b", "https://x.org/a:b@c"],
+    [
+        *(
+            "postgres://db:5432/app",
+            "postgres://app@db/app",
+            "http://127.0.0.1:8080/a@b",
+            "https://x.org/a:b@c",
+        ),
+        *("-Dpassword=$PASSWORD", "askpassword", "tokens=3", "-Xmx1g -Dtokenizer=fast", "the password: "),
+    ],
 )
 def test_a_url_without_a_password_is_none(url):
     assert secret_names({"DATABASE_URL": url}) == []

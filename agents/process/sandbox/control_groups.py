@@ -20,11 +20,18 @@ _ROOT = Path("/sys/fs/cgroup")
 _MB = 1024 * 1024
 _SHARE = 0.75  # of the run's memory, for one sandbox
 _SANDBOXES = 8  # whose processes a run may have at once
+# The files of a limit with version 1 and 2. Of the processors a group has the usual share as a whole.
+_FILES = {
+    "memory": ("memory.limit_in_bytes", "memory.max"),
+    "pids": ("pids.max", "pids.max"),
+    "cpu": ("cpu.shares", "cpu.weight"),
+}
+_USUAL = {"cpu.shares": 1_024, "cpu.weight": 100}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlGroups:
-    """The groups that a run's sandboxes share. `limits` names what they limit: "memory", "processes".
+    """The groups that a run's sandboxes share. `limits` names what they limit: "memory", "processes", "cpu".
 
     `memory_each` is the most of one sandbox in bytes, 0 without a limit.
     """
@@ -40,6 +47,7 @@ def control_groups(name: str, limits: SandboxLimits, *, root: Path = _ROOT) -> I
     wanted = {
         "memory": memory_of_run(limits),
         "pids": limits.processes and limits.processes * _SANDBOXES,
+        "cpu": 1,
     }
     with ExitStack() as stack:
         folders: dict[Path, None] = {}
@@ -69,7 +77,7 @@ def _made(name: str, controller: str, most: int, root: Path) -> Path | None:
         folder = parent / f"sq-{name}"
         try:
             folder.mkdir(exist_ok=True)
-            (folder / file).write_text(str(most))
+            (folder / file).write_text(str(_USUAL.get(file, most)))
             with suppress(OSError):  # version 2: for the groups of sandboxes
                 (folder / "cgroup.subtree_control").write_text(f"+{controller}")
         except OSError:
@@ -82,15 +90,15 @@ def _made(name: str, controller: str, most: int, root: Path) -> Path | None:
 
 def _places(controller: str, root: Path) -> Iterator[tuple[Path, str]]:
     """Yield the folders in which a group may be made, each with the name of its file for the limit."""
-    file = f"{controller}.max"
+    file, newer = _FILES[controller]
     for controllers, path in _own_groups():
         if controller in controllers:
-            yield root / controller / path, "memory.limit_in_bytes" if controller == "memory" else file
+            yield root / controller / path, file
         elif not controllers:
             own = root / path if (root / "cgroup.controllers").exists() else root / "unified" / path
-            yield own.parent, file
+            yield own.parent, newer
     if (root / controller).is_dir():
-        yield root / controller, "memory.limit_in_bytes" if controller == "memory" else file
+        yield root / controller, file
 
 
 def _own_groups() -> Iterator[tuple[list[str], str]]:

@@ -18,6 +18,7 @@ from agents.process.sandbox.repository import git_folders, git_mounts
 from agents.process.sandbox.system_calls import filter_program
 from agents.process.sandbox.toolchains import (
     caches,
+    credentials_in,
     own_caches,
     own_locks,
     registry_credentials,
@@ -111,7 +112,9 @@ class SandboxPolicy:
             *_homes(self.home, needs.scratch),
             *(filled := self._caches(needs)),
             *own_locks(filled, needs.scratch),
-            *self._toolchains(needs),
+            *credentials_in(filled, stand_in),
+            *(tools := [*self._toolchains(needs)]),
+            *credentials_in(tools, stand_in, needs.path),
             *(reading(registry_credentials(self.home)) if needs.with_credentials else ()),
             *(writing if needs.writes else reading)([needs.workspace]),
             *reading((*self.shared, *needs.readable, *(outside.readable if online else ()))),

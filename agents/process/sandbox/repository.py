@@ -22,9 +22,27 @@ MARKED_INDEX = "sq-marked-index"  # beside it: that of a session, in which it ha
 _POINTER = "gitdir: "
 _REAL_OBJECTS = Path("/run/sq-objects")  # inside: where the real objects are shown
 _SHARED = ("commondir", "gitdir")
+# What git reads in the common folder. Nothing else is shown: people and tools keep credentials beside it.
+_READ = (
+    *(
+        "HEAD",
+        "ORIG_HEAD",
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "MERGE_MODE",
+        "packed-refs",
+        "shallow",
+        "index",
+        "gc.pid",
+    ),
+    *("info/exclude", "info/attributes", "info/sparse-checkout", "info/grafts"),
+    *("objects", "refs", "reftable", "modules", "lfs/objects", "annex/objects"),
+)
+_SETTINGS = ("config", "config.worktree")
 # Lines of git's configuration that may hold a credential, or run a program with one.
 _CREDENTIAL = re.compile(
-    r"^\s*(?:extraheader|helper|password|token|proxy|sslkey|sslcert|cookiefile|username)\s*=.*$|://[^/@\s]*@",
+    r"^\s*(?:extraheader|helper|proxy|sslkey|sslcert|cookiefile|username|[\w-]*(?:pass|token|secret|apikey)[\w-]*)"
+    r"\s*=.*$|://[^/@\s]*@",
     re.IGNORECASE,
 )
 
@@ -71,12 +89,10 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
     """
     if found.pointer:
         yield Mount(target=found.pointer)
-    yield Mount(target=found.common)
+    yield from _common(found, private / "git-common")
     yield from _alternates(found.common / "objects")
-    config = found.common / "config"
-    if config.is_file() and (cleaned := without_credentials(config, private / "git-config")):
-        yield Mount(target=config, source=cleaned)
     if not writes:
+        yield from _cleaned(found, private)
         return
     objects = private / "objects"
     _prepare_objects(objects, found.common / "objects")
@@ -92,6 +108,35 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
         for name in _SHARED:
             if (found.own / name).is_file():
                 yield Mount(target=found.own / name)
+    yield from _cleaned(found, private)
+
+
+def _common(found: GitFolders, shown: Path) -> Iterator[Mount]:
+    """Yield the common folder as a read-only one of sq's, in which only what git reads is there."""
+    remove_tree(shown)
+    shown.mkdir()
+    yield Mount(target=found.common, source=shown)
+    own = [str(found.own.relative_to(found.common))] if found.own.is_relative_to(found.common) else []
+    for name in (*_READ, *_SETTINGS, *own):
+        path, place = found.common / name, shown / name
+        if path == found.common or not path.exists():
+            continue
+        if path.is_dir():
+            place.mkdir(parents=True)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+        yield Mount(target=path)
+
+
+def _cleaned(found: GitFolders, private: Path) -> Iterator[Mount]:
+    """Yield the settings without their credentials, those of submodules and of the worktree too."""
+    folders = dict.fromkeys((found.common, found.own))
+    files = [folder / name for folder in folders for name in _SETTINGS]
+    files += [file for folder in folders for file in sorted((folder / "modules").rglob("config"))]
+    for number, file in enumerate(file for file in files if file.is_file()):
+        if cleaned := without_credentials(file, private / f"git-config-{number}"):
+            yield Mount(target=file, source=cleaned)
 
 
 def _prepare_objects(objects: Path, real: Path) -> None:

@@ -34,7 +34,14 @@ _OF_USER = ".local"  # below home: its other folders are data of other programs
 _USR = ("usr",)  # holds no checkout and no home
 _LINKS_READ = 2_000  # in one folder of PATH
 _LOCK = re.compile(r"(?:^|[._-])lo?ck$|\.lock\b|^gc\.pid$|^\.package-cache", re.IGNORECASE)
-_LOCKS_DEEP, _ENTRIES_READ = 2, 2_000  # folders of a cache, entries of one
+# Files in which tools and people keep credentials, by name: also those of no tool in particular.
+_CREDENTIALS = re.compile(
+    r"^\.?(?:auth|credentials?|tokens?|secrets?|pip\.conf|npmrc|yarnrc|pypirc|_?netrc|git-credentials)"
+    r"(?:\.(?:json|toml|ya?ml|ini|txt|db))?$|^\.env(?:$|\.)|^id_(?:rsa|ed25519|ecdsa|dsa)$|\.(?:key|p12|pfx|kdbx)$",
+    re.IGNORECASE,
+)
+_BESIDE_BIN = ("etc/npmrc", "etc/pip.conf", "pip.conf")
+_DEEP, _ENTRIES_READ = 2, 2_000  # folders of a cache or an installation, entries of one
 
 
 class Toolchains(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,7 +132,21 @@ def toolchain_mounts(
         if value.startswith("/") and Path(value).is_dir() and not _holds(Path(value), kept_out):
             found[Path(value)] = None
     more = (folder for folder in found if not _is_of_system(folder, kept_out))
-    yield from reading(folder for folder in more if folder != Path("/") and not _holds(folder, kept_out))
+    shown = [folder for folder in more if folder != Path("/") and not _holds(folder, kept_out)]
+    yield from reading(shown)
+
+
+def credentials_in(mounts: Iterable[Mount], stand_in: Path, path: str = "") -> Iterator[Mount]:
+    """Yield `stand_in` in place of files of read-only folders that are named like credentials.
+
+    Looked at are the folders' tops, and what package managers keep beside the folders of `path`.
+    """
+    roots = [Path(entry).parent for entry in path.split(os.pathsep) if entry.startswith("/")]
+    beside = [root / name for root in roots for name in _BESIDE_BIN]
+    for mount in (one for one in mounts if one.access is Access.READ):
+        found = [mount.target / one.relative_to(mount.shown) for one in _named(mount.shown, _CREDENTIALS)]
+        found += [one for one in beside if one.is_relative_to(mount.target) and one.is_file()]
+        yield from (Mount(target=one, access=Access.EMPTY, source=stand_in) for one in found)
 
 
 def _is_of_system(path: Path, kept_out: Sequence[Path]) -> bool:
@@ -226,24 +247,25 @@ def own_locks(folders: Iterable[Mount], scratch: Path) -> Iterator[Mount]:
     """
     for folder in folders:
         found = folder.shown
-        for path in _locks_in(found) if folder.access is Access.READ else ():
+        for path in _named(found, _LOCK) if folder.access is Access.READ else ():
             copy = scratch / "locks" / "_".join(path.parts[1:])
             copy.parent.mkdir(mode=0o700, exist_ok=True)
             copy.touch(0o600)
             yield Mount(target=folder.target / path.relative_to(found), access=Access.WRITE, source=copy)
 
 
-def _locks_in(folder: Path, deep: int = _LOCKS_DEEP) -> Iterator[Path]:
+def _named(folder: Path, names: re.Pattern[str], deep: int = _DEEP) -> Iterator[Path]:
+    """Yield the files near the top of a folder whose names the expression finds."""
     try:
         with os.scandir(folder) as entries:
             some = list(islice(entries, _ENTRIES_READ))
     except OSError:
         return
     for one in some:
-        if one.is_file(follow_symlinks=False) and _LOCK.search(one.name):
+        if one.is_file(follow_symlinks=False) and names.search(one.name):
             yield Path(one.path)
         elif deep > 1 and one.is_dir(follow_symlinks=False):
-            yield from _locks_in(Path(one.path), deep - 1)
+            yield from _named(Path(one.path), names, deep - 1)
 
 
 def registry_credentials(home: Path) -> Iterator[Path]:

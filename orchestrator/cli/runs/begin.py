@@ -18,6 +18,7 @@ from agents.process.sandbox.choice import Choice
 from agents.session.claude_code import check_cli, find_cli
 from agents.session.permissions import rule_names
 from agents.session.sdks import API_SDK, check_sdk
+from orchestrator.cli.options import own_state
 from orchestrator.cli.runs.notes import (
     check_addresses,
     notes_for,
@@ -103,7 +104,7 @@ def _collect_again() -> None:
 async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment, drive: Drive) -> Outcome:
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
-    state = StateFolder(request.state_dir or repository.root / ".sq")
+    state = StateFolder(request.state_dir or own_state(repository.root))
     not_dirt = paths_of_sq(request.spec, state.root, repository.root, request.rehearse, request.before.plan)
     prepared = prepare(request.spec, spec_text, request.before.plan)
     base = await _base(request, repository, settings, not_dirt)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.git.command import git
 from orchestrator.git.repository import named
-from orchestrator.git.workspace import tree_of
+from orchestrator.git.workspace import put_tracked_back, tree_of
 from orchestrator.project.checks import configured_checks, may_be_run
 from orchestrator.project.detection import detect
 from orchestrator.project.files import matches
@@ -189,13 +189,15 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     if not sources:
         return []
     run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
-    checks = []
+    checks: list[BaselineCheck] = []
     for nth, (command, source) in enumerate(sources.items(), 1):
         run_for("baseline", nth=nth, of=len(sources))
         why = never_ends(suite_of(command, scratch.folder), run.environ)
         waits = CommandRun(
             command=command, exit_code=None, seconds=0, output_tail="", problem=why, timed_out=True
         )
+        if checks and run.settings.worktrees:
+            await put_tracked_back(scratch.folder)
         done = waits if why else await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
         standing = standing_of(done, chosen=chosen)

@@ -9,13 +9,15 @@ section 12)
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from string import ascii_lowercase
 
 from orchestrator.git.trees import files_in, with_files
+from orchestrator.git.workspace import put_tracked_back
 from orchestrator.project.runners.canary import Canary, canary_for
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.comparison import ResultComparison
-from orchestrator.run.evidence.summary import cause_of
+from orchestrator.run.evidence.summary import cause_of, commands_for
 from orchestrator.run.evidence.verification import (
     flaky_at_the_base,
     is_unsteady_at_the_base,
@@ -158,9 +160,11 @@ async def _judged(run: Run, subject: ResultComparison, plain: CommandRun) -> tup
     unlike = _difference(subject.now, plain)
     if not unlike:
         return "", ()
-    again = _difference(subject.now, await _plainly(run, subject, subject.tree))
+    again = _difference(subject.now, await _plainly(run, subject, subject.tree, behind_others=True))
     if again:
         return again, ()
+    if _others_before(run, subject):  # it needs what they made
+        return "", ()
     if await is_unsteady_at_the_base(run, subject.command):
         return "", ()
     return f"{unlike}, but not each time, and at the base its results do not change", ()
@@ -205,9 +209,23 @@ def _difference(counted: CommandRun, plain: CommandRun) -> str:
     return ""
 
 
-async def _plainly(run: Run, subject: ResultComparison, tree: str) -> CommandRun:
+def _others_before(run: Run, subject: ResultComparison) -> list[str]:
+    commands = commands_for(run, subject.here.folder, subject.tree)
+    return [*takewhile(lambda one: one != subject.command, commands)]
+
+
+async def _plainly(
+    run: Run, subject: ResultComparison, tree: str, *, behind_others: bool = False
+) -> CommandRun:
+    """Run the command plainly in a place in which no command ran before, or only those that stand before it.
+
+    What commands on an earlier tree left there in ignored files would pass for work that is in no commit.
+    """
     every = sorted(await files_in(run.repository, tree))
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
+    async with run.evidence.scratch_worktree(run, tree, afresh=True) as scratch:
+        for command in _others_before(run, subject) if behind_others else ():
+            await run_tests(run.commands, scratch, command)
+            await put_tracked_back(scratch.folder)
         tests = suite_of(subject.command, scratch.folder).test_files(every)
         name = run.repository.name
         return await run_plainly(run.commands, scratch, subject.command, name=name, tests=tests)

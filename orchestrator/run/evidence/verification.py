@@ -21,6 +21,7 @@ from agents.concurrency import aside_or
 from orchestrator.git.locks import git_dir
 from orchestrator.git.seeding import files_to_copy
 from orchestrator.git.trees import changed_paths, files_in
+from orchestrator.git.workspace import put_tracked_back
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.environment import look_into_python
 from orchestrator.project.readiness.inputs import mark_of
@@ -110,6 +111,8 @@ async def _cheapest_first(
             if failed:
                 return failed
         run_for("verification", task_id, nth=nth, of=len(commands))
+        if found and run.settings.worktrees:  # a command shall not decide what the next one runs
+            await put_tracked_back(scratch.folder)
         found[command] = await run_counted(run.commands, scratch, command, is_evidence=True)
     return [found[command] for command in commands]
 

@@ -174,3 +174,24 @@ def test_a_spec_that_is_missing_empty_or_binary_is_named(repository: Path, tmp_p
 def test_without_credentials_the_ways_to_get_some_are_named(repository: Path, spec: str) -> None:
     environ = dict.fromkeys(("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"), "")
     refused(sq(repository, "--spec", spec, **environ), "ANTHROPIC_API_KEY", "auth login", "sq demo")
+
+
+@pytest.mark.parametrize("words", [["status"], ["resume"], ["clean", "--all"], ["run", "--spec"]])
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_a_state_folder_that_the_repository_brings_is_refused(
+    kind: str, words: list[str], repository: Path, spec: str
+) -> None:
+    """Its runs have settings, sandbox and notices of whoever made them."""
+    elsewhere = repository.parent / "elsewhere"
+    elsewhere.mkdir()
+    if kind == "link":
+        (repository / ".sq").symlink_to(elsewhere)
+    else:
+        (repository / ".sq" / "runs").mkdir(parents=True)
+        (repository / ".sq" / "runs" / "x").write_text("x")
+    words = [*words, spec] if words[0] == "run" else words
+    subprocess.run(["git", "-C", str(repository), "add", "-f", ".sq"], check=True)
+    done = sq(repository, *words, ANTHROPIC_API_KEY="k")
+    assert done.returncode == 2, done.stdout
+    assert "is a part of the repository, so its runs are none of yours" in done.stderr
+    assert not list(elsewhere.iterdir())
