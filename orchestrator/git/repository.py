@@ -12,6 +12,7 @@ from orchestrator.git.pinned_config import trusted_now
 from state.errors import GitError, UsageError
 
 _FILES_NAMED = 5
+_IN_NO_TREE = "must be run in a work tree"
 _PATTERN_SIGN = re.compile(r"[\\*?\[]")
 
 
@@ -40,6 +41,11 @@ async def find_repository(folder: Path) -> Repository:
     except GitError as error:
         if "safe.directory" in str(error):
             raise UsageError(str(error)) from error
+        if _IN_NO_TREE in str(error) and (folder / ".git").is_dir():
+            raise UsageError(
+                f"git takes {folder} for a bare repository, without a working tree, because core.bare is "
+                "true in its settings, as other tools leave it at times: git config core.bare false"
+            ) from error
         raise UsageError(
             f"{folder} is not inside a git repository with a working tree, and sq works on branches of one. "
             f"Make it one: git init && git add -A && git commit -m 'First commit'"

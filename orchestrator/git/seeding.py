@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +22,10 @@ log = structlog.get_logger(__name__)
 
 _PERMISSIONS = 0o777
 _BUFFER = 1 << 20
+_LARGEST_TEXT = 1_000_000
+# Of a virtual environment: its interpreter, a link, and the files that hold the path of the checkout.
+_INTERPRETER = re.compile(r"(?:.*/)?bin/python[\d.]*")
+_HOLDS_A_PATH = re.compile(r"(?:^|/)(?:bin/[^/]+|pyvenv\.cfg|[^/]+\.(?:pth|egg-link)|__editable__[^/]*\.py)$")
 _AS_NAME = "./"  # before a name that git would take for a pattern
 INCLUDE_FILE = ".worktreeinclude"  # the patterns of a project that sets no `worktree.include`
 
@@ -154,6 +158,8 @@ def _why_not(repository: Path, path: str) -> str:
     target = source.readlink()
     there = Path(os.path.normpath(Path(path).parent / target))  # as it would be in a worktree
     real, root = Path(os.path.realpath(source)), Path(os.path.realpath(repository))
+    if _INTERPRETER.fullmatch(path) and _environment_of(repository, path) and os.access(real, os.X_OK):
+        return ""
     if target.is_absolute() or there.parts[:1] == (os.pardir,) or not real.is_relative_to(root):
         return f"it is a link that leads out of the checkout, to {target}"
     if real.is_relative_to(root / ".git"):
@@ -167,6 +173,23 @@ def _leads_out(folder: Path, path: str) -> bool:
     return any(step.is_symlink() or (step.exists() and not step.is_dir()) for step in way[:-1])
 
 
+def _environment_of(repository: Path, path: str) -> str:
+    """Return the virtual environment of Python that a path of a checkout is in, or ""."""
+    parents = map(str, Path(path).parents)
+    return next((one for one in parents if (repository / one / "pyvenv.cfg").is_file()), "")
+
+
+def _moved(content: bytes, repository: Path, folder: Path) -> bytes:
+    """Return a text of an environment that names its checkout, as one that names the worktree instead."""
+    if b"\0" in content:
+        return content
+    for root in {str(repository), os.path.realpath(repository)}:
+        content = re.sub(
+            re.escape(os.fsencode(root)) + rb"(?=[/'\":\s]|\Z)", lambda _: os.fsencode(folder), content
+        )
+    return content
+
+
 def _copy(repository: Path, folder: Path, path: str) -> bool:
     source = repository / path
     if _leads_out(folder, path):
@@ -178,7 +201,7 @@ def _copy(repository: Path, folder: Path, path: str) -> bool:
             if source.is_symlink():
                 os.symlink(source.readlink(), name, dir_fd=parent)
             else:
-                _write(source, parent, name)
+                _write(source, parent, name, moving=_moving(repository, folder, path))
     except FileNotFoundError:
         if source.exists():
             raise
@@ -186,14 +209,25 @@ def _copy(repository: Path, folder: Path, path: str) -> bool:
     return True
 
 
-def _write(source: Path, parent: int, name: str) -> None:
+def _moving(repository: Path, folder: Path, path: str) -> Callable[[bytes], bytes] | None:
+    """Return what makes the content of a copy, for the files of an environment that hold its path."""
+    is_small = (repository / path).stat().st_size < _LARGEST_TEXT
+    if is_small and _HOLDS_A_PATH.search(path) and _environment_of(repository, path):
+        return lambda content: _moved(content, repository, folder)
+    return None
+
+
+def _write(source: Path, parent: int, name: str, *, moving: Callable[[bytes], bytes] | None = None) -> None:
     """Copy a file. It is unreadable until it is complete, which marks a copy that was cut off."""
     with source.open("rb") as given:
         facts = os.fstat(given.fileno())
         new = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0, dir_fd=parent)
         try:
             with os.fdopen(new, "wb") as made:
-                shutil.copyfileobj(given, made, _BUFFER)
+                if moving:
+                    made.write(moving(given.read()))
+                else:
+                    shutil.copyfileobj(given, made, _BUFFER)
                 made.flush()
                 os.utime(made.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
                 os.fchmod(made.fileno(), facts.st_mode & _PERMISSIONS)

@@ -23,7 +23,7 @@ _SECTION = re.compile(r"^(?=diff --)", re.MULTILINE)
 _HEADER = re.compile(r"diff --(?:git|cc|combined) (.*)")
 _LINK = "120000"
 _REPOSITORY = "160000"  # the mode of a repository in a tree, which is no file
-_FILE, _GONE = "100644", "0" * 40
+_FILE = "100644"
 _MOST_LINKS = 40
 
 
@@ -107,7 +107,8 @@ def _named(section: str) -> str:
 async def pieced_together(repository: Path, tree: str, *, of: str, paths: Collection[str]) -> str:
     """Return the tree `tree` with these paths as in the tree `of`, or missing if they are missing there."""
     entries = await entries_in(repository, of, paths)
-    lines = [f"{entries.get(path, f'0 {_GONE}')}\t{path}" for path in paths]
+    gone = f"0 {'0' * (len(of) if _HASH.fullmatch(of) else _SHORT)}"
+    lines = [f"{entries.get(path, gone)}\t{path}" for path in paths]
     return await _changed(repository, tree, lines)
 
 
@@ -225,7 +226,7 @@ async def _changed(repository: Path, tree: str, lines: list[str]) -> str:
 
 
 MOST_BYTES = 200_000  # of what one reader is shown at a time
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_HASH, _SHORT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?"), 40
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.REMOVED}
 _GIT_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
 _PLAIN = ("--no-renames", "--full-index")

@@ -31,7 +31,7 @@ from orchestrator.git.command import (
 )
 from orchestrator.git.locks import STILL_MADE, git_dir, git_is_at_work, in_worktree, patiently
 from orchestrator.git.pinned_config import trusted_now
-from state.errors import GitError
+from state.errors import GitError, UsageError
 from state.safe_paths import Oddities, remove_tree
 
 log = structlog.get_logger(__name__)
@@ -41,6 +41,10 @@ _UNFIT = re.compile(
 )
 _MOST_UNFIT = 50
 _LARGE = 50_000_000  # bytes
+_IN_ITS_PLACE = re.compile(r"'refs/heads/([^']+)' exists; cannot create")
+_FILTERED = re.compile(
+    r"^\s*(.*)\n\s*error: external filter [\s\S]*^\s*fatal: (.+): smudge filter (\S+) failed", re.MULTILINE
+)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -61,9 +65,22 @@ def task_branch(run_id: str, task_id: str) -> str:
 
 
 async def ensure_branch(repository: Path, branch: str, commit: str) -> None:
-    """Make a branch at a commit unless it exists."""
-    if not await git_succeeds(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"):
+    """Make a branch at a commit unless it exists.
+
+    Raises:
+        UsageError: a branch of the user's is in its place.
+    """
+    if await git_succeeds(repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"):
+        return
+    try:
         await git(repository, "update-ref", f"refs/heads/{branch}", commit, "")
+    except GitError as error:
+        if taken := _IN_ITS_PLACE.search(str(error)):
+            raise UsageError(
+                f"your branch {taken[1]} is where git would keep sq's branches as {branch}: rename it, for "
+                f"instance by git branch -m {taken[1]} {taken[1]}-of-mine"
+            ) from error
+        raise
 
 
 async def ensure_worktree(
@@ -80,6 +97,7 @@ async def ensure_worktree(
 
     Raises:
         GitError: git refuses. There is no fallback to working in the checkout.
+        UsageError: a branch or a filter of the user's is why.
     """
     if not _is_half_made(folder) and await head_of(folder):
         return False
@@ -98,12 +116,24 @@ async def ensure_worktree(
                 raise GitError(f"{folder} is left of another set-up and cannot be removed: {left}")
             if os.path.lexists(folder / ".git") and not folder.is_symlink():
                 return await _make_known(repository, folder, branch=branch, commit=commit)
-            await git(repository, "worktree", "add", "--force", "--force", *where)
+            await _add(repository, where)
             if trusted := trusted_now():
                 trusted.note_worktree(folder)
         return True
 
     return await patiently(add)
+
+
+async def _add(repository: Path, where: Sequence[str]) -> None:
+    try:
+        await git(repository, "worktree", "add", "--force", "--force", *where)
+    except GitError as error:
+        if filtered := _FILTERED.search(str(error)):
+            raise UsageError(
+                f"{filtered[2]} cannot be written in a worktree, as the filter {filtered[3]} of your git "
+                f"fails there ({filtered[1]}): `worktrees = false` runs everything in your checkout itself"
+            ) from error
+        raise
 
 
 async def _make_known(repository: Path, folder: Path, *, branch: str | None, commit: str) -> bool:

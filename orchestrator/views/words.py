@@ -197,3 +197,9 @@ def package_words(packages: Iterable[AddedPackage], more: int) -> list[str]:
         for one in packages
     ]
     return [*lines, *([f"{more} more packages are added"] if more else [])]
+
+
+def merge_words(branch: str, reason: str) -> str:
+    """Return the words of git that take kept work. A plain merge overwrites a file that git ignores."""
+    keeps = "--no-overwrite-ignore " if "would be overwritten" in reason else ""
+    return f"merge {keeps}{branch}"

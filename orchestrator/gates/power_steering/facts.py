@@ -18,6 +18,7 @@ from state.truncation import completion_claims
 
 _CLOSED = frozenset({"completed", "deleted", "cancelled"})
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
+_ANSWER = re.compile(r"\b(?:answer|repl(?:y|ies)|respond|let me know|tell me)", re.IGNORECASE)
 _TRAILING_MARKS = " \t*_`\"')»\u2019\u201d"
 
 
@@ -152,8 +153,13 @@ class Facts:
 
 
 def is_question(text: str) -> bool:
-    """Whether a message ends by asking something. Options listed after the question are part of it."""
+    """Whether a message ends by asking something. Options listed after the question are part of it.
+
+    A last line that says how to answer a list of questions belongs to them.
+    """
     lines = [line for line in text.rstrip().splitlines() if line.strip()]
+    if [bool(_LIST_ITEM.match(one) and _ends_asking(one)) for one in lines[-3:]] == [True, True, False]:
+        return bool(_ANSWER.search(lines[-1]))
     while len(lines) > 1 and _LIST_ITEM.match(lines[-1]) and not _ends_asking(lines[-1]):
         lines.pop()
     return bool(lines) and _ends_asking(lines[-1])

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.git.users.submodules import links_of, submodules_of
 from orchestrator.project.files import matches
+from orchestrator.project.readiness.own_files import ITSELF, shown_otherwise, workspace_above
 from orchestrator.project.readiness.plan import deciding_names
 from state.decoding import table_beside
 from state.secrets import without_secrets
@@ -33,6 +35,11 @@ _RELATIVE = re.compile(r"(?<![\w./])((?:\.\./)+[\w@.-]+(?:/[\w@.-]+)*)")
 _ABSENT = re.compile(
     r"no such file|ENOENT|not found|cannot|can't|fail|does not exist|missing|unable", re.IGNORECASE
 )
+_MISSED = re.compile(
+    r"no such file|ENOENT|not (?:find|found)|cannot (?:find|load|open)|No module named|no required module"
+    r"|is not in (?:std|GOROOT)|unresolved import",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"(?<=['\"`])[\w.@-]+(?=['\"`])")
 _PORT_IN_USE = re.compile(
     r"address (?:is )?already in use|EADDRINUSE|port \d+ is (?:already )?(?:in use|taken)", re.IGNORECASE
@@ -43,7 +50,7 @@ _LONG_PATH = re.compile(
 )
 _GIT_FOLDER = re.compile(r"(?<!\w)\.git(?![\w-]|\.\w)")
 _POINTER = b"version https://git-lfs"
-_NAMED = 5
+_NAMED, _LOOKED_AT = 5, 2_000
 _LARGEST = 1_000_000
 
 
@@ -55,6 +62,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     modules: list[str]
     programs: list[str]
     variables: list[str]
+    workspaces: dict[str, tuple[str, str]]
 
 
 @cache
@@ -76,6 +84,24 @@ async def ignored_entries(root: Path) -> list[str]:
     asked = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
     entries = (await git(root, "ls-files", *asked)).split("\0")
     return [one for one in entries if one and not matches(one.rstrip("/"), _LEFTOVERS)]
+
+
+async def ignored_and_missed(root: Path, text: str) -> list[str]:
+    """Return the files of a worktree that git ignores and that a failing command elsewhere does not find."""
+    missed = "\n".join(line for line in text.splitlines() if _MISSED.search(line))
+    entries = [one for one in await ignored_entries(root) if not packages_in(root, one.rstrip("/"))]
+    return await to_thread.run_sync(lambda: [one for one in _files_in(root, entries) if _names(missed, one)])
+
+
+def _files_in(root: Path, entries: Sequence[str]) -> list[str]:
+    within = (
+        path.relative_to(root).as_posix()
+        for one in entries
+        if one.endswith("/")
+        for path in islice((root / one).rglob("*"), _LOOKED_AT)
+        if path.is_file()
+    )
+    return [*(one for one in entries if not one.endswith("/")), *within]
 
 
 async def differences(
@@ -124,9 +150,8 @@ def packages_in(root: Path, name: str) -> str:
 
 async def causes(at: Place, text: str) -> list[str]:
     """Return why a command may fail in a worktree and not in the checkout, by the names in its output."""
-    ignored = [
-        one for one in await ignored_entries(at.root) if not os.path.lexists(at.folder / one.rstrip("/"))
-    ]
+    entries = await ignored_entries(at.root)
+    ignored = [one for one in entries if not os.path.lexists(at.folder / one.rstrip("/"))]
     links = await links_of(at.root, "HEAD")
     shown = {one.path for one in await submodules_of(at.root, "HEAD") if one.objects}
     lines = [
@@ -134,7 +159,22 @@ async def causes(at: Place, text: str) -> list[str]:
         for path in links
         if path not in shown and _names(text, f"{path}/")
     ]
+    if f"{at.root}/" in text and (copied := [one for one in entries if one not in ignored]):
+        lines.append(
+            f"the output names your checkout by its path, and {listed(copied[:_NAMED])} was copied from "
+            "there: what keeps that path, as the cache of a build does, is left out of `worktree.include`"
+        )
+    lines += await shown_otherwise(at.root, at.folder, text)
+    lines += [one async for one in _of_branches(at, text)]
     return [*lines, *await to_thread.run_sync(lambda: [*_of_files(at, text, ignored)])]
+
+
+async def _of_branches(at: Place, text: str) -> AsyncIterator[str]:
+    """Yield that a worktree is on no branch, if a text has what git calls that beside the branch's name."""
+    if "HEAD" in (quoted := {*_QUOTED.findall(text)}):
+        branch = (await git(at.root, "rev-parse", "--abbrev-ref", "HEAD")).rpartition("/")[2]
+        if branch != "HEAD" and branch in quoted:
+            yield f"HEAD is detached in sq's worktree, and on branch {branch} in your checkout: {ITSELF}"
 
 
 def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
@@ -150,6 +190,7 @@ def _of_files(at: Place, text: str, ignored: Sequence[str]) -> Iterator[str]:
     yield from _of_outside(at, text, modules)
     yield from _of_programs(at, programs)
     yield from _of_the_place(at, text)
+    yield from workspace_above(at.root, text, _table().workspaces)
     named = {*re.findall(_NAME, text)}
     if pointers := [one for one in named if _is_pointer(at.folder / one) and not _is_pointer(at.root / one)]:
         what = f"{listed(sorted(pointers)[:_NAMED])} is a pointer of git-lfs in worktrees, and content in"
@@ -234,12 +275,11 @@ def _of_programs(at: Place, programs: Collection[str]) -> Iterator[str]:
 
 def _of_the_place(at: Place, text: str) -> Iterator[str]:
     """Yield what a worktree is by itself: another path, a `.git` that is a file, beside others' ports."""
-    itself = "`worktrees = false` runs everything in your checkout itself"
     if _GIT_FOLDER.search(text) and (at.folder / ".git").is_file():
-        yield f".git is a file in a worktree and no directory, as git allows: {itself}"
+        yield f".git is a file in a worktree and no directory, as git allows: {ITSELF}"
     if _LONG_PATH.search(text) and len(str(at.folder)) > len(str(at.root)):
         lengths = f"{len(str(at.folder))} characters, and {len(str(at.root))} in your checkout"
-        yield f"the path of sq's worktree is long ({lengths}), and something names a path too long: {itself}"
+        yield f"the path of sq's worktree is long ({lengths}), and something names a path too long: {ITSELF}"
     if used := _PORT_IN_USE.search(text):
         line = text[text.rfind("\n", 0, used.start()) + 1 :].partition("\n")[0]
         port = next(iter(_PORT.findall(line)), "")
@@ -250,7 +290,7 @@ def _of_the_place(at: Place, text: str) -> Iterator[str]:
         )
     here, there = at.folder.name, at.root.name
     if here != there and {here, there} <= {*_QUOTED.findall(text)}:
-        yield f"the name of the folder is {here} in sq's worktree, and {there} in your checkout: {itself}"
+        yield f"the name of the folder is {here} in sq's worktree, and {there} in your checkout: {ITSELF}"
 
 
 def _beginning(file: Path) -> str:

@@ -6,7 +6,7 @@ steering that could not run are reported and never change the outcome alone.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -33,6 +33,7 @@ from orchestrator.gates.power_steering.session_facts import facts_of
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.users.submodules import new_repositories
 from orchestrator.git.workspace import tree_of
+from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
 from orchestrator.run.evidence.changes import remarks_on
@@ -47,6 +48,7 @@ from orchestrator.run.evidence.summary import (
     said,
     unanswered,
 )
+from orchestrator.run.evidence.verdict import Judged
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -171,8 +173,13 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if reason := unanswered(judged):
         return GateResult(gate=VERIFICATION, verdict=Verdict.NOT_CHECKED, reason=reason)
     if has_failed(judged):
-        told = f"sq ran the project's own commands on your work.\n\n{feedback(judged)}"
-        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=failures(judged), feedback=told)
+        told, reason = (
+            f"sq ran the project's own commands on your work.\n\n{feedback(judged)}",
+            failures(judged),
+        )
+        if hidden := await _hidden_by_git(folder, judged):
+            told, reason = f"{told}\n\n{hidden}", f"{reason}. {hidden}"
+        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, feedback=told)
     proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
     if lost := lost_canaries(run.view, proofs):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
@@ -189,6 +196,18 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         return once
     reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
     return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
+
+
+async def _hidden_by_git(folder: Path, judged: Sequence[Judged]) -> str:
+    """Return what to do about files that a failing command misses, because git ignores them, or ""."""
+    failing = [one.run for one in judged if one.run.exit_code != 0]
+    text = "\n".join(f"{done.problem}\n{done.failing_part}\n{done.output_tail}" for done in failing)
+    if not (missed := await ignored_and_missed(folder, text)):
+        return ""
+    return (
+        f"git ignores {', '.join(map(line, missed[:_NAMED]))}, so no commit has it and sq's commands do not "
+        "find it: change .gitignore, or put it elsewhere."
+    )
 
 
 def _said_once(task: TaskView, remarks: Mapping[str, str]) -> GateResult | None:

@@ -16,7 +16,14 @@ from orchestrator.views.descriptions.description import (
     below,
     suggested,
 )
-from orchestrator.views.words import git_sentence, host_words, package_words, plan_lines, short
+from orchestrator.views.words import (
+    git_sentence,
+    host_words,
+    merge_words,
+    package_words,
+    plan_lines,
+    short,
+)
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
@@ -220,7 +227,7 @@ def checkout_words(view: RunView, event: e.CheckoutEvent) -> list[Words]:  # noq
                 f"the finished work is in {where}, neither staged nor committed, and kept too as {event.ref}"
             )
         case e.WorkKept():
-            take = f"Take it: git merge {event.branch}"
+            take = f"Take it: git {merge_words(event.branch, event.reason)}"
             text = f"the work is on branch {event.branch} ({event.commit[:10]}): {event.reason}. {take}"
             is_work = not (view.started and event.commit == view.started.base_commit)
             return [Words(kind="checkout", text=text, is_told=is_work)]

@@ -23,7 +23,16 @@ from orchestrator.views.run.ending import (
     unheard_lines,
     where_lines,
 )
-from orchestrator.views.words import columns, duration, evidence_line, issue_lines, local_time, said, short
+from orchestrator.views.words import (
+    columns,
+    duration,
+    evidence_line,
+    issue_lines,
+    local_time,
+    merge_words,
+    said,
+    short,
+)
 from state.errors import JournalError, UsageError
 from state.journal.events import VerificationFinished
 from state.journal.events.tasks import Stage, TaskView
@@ -197,7 +206,8 @@ def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
         span = f"{started.base_commit[:10]}..{view.checkout.delivered.commit[:10]}"
         return f"git -C {quote(started.repository)} log --stat {span}"
     if started and view.checkout.kept and view.whole.tree and summary.outcome is Outcome.COMPLETE:
-        return f"git -C {quote(started.repository)} merge {view.checkout.kept.branch}"
+        kept = view.checkout.kept
+        return f"git -C {quote(started.repository)} {merge_words(kept.branch, kept.reason)}"
     return logs
 
 

@@ -265,6 +265,8 @@ def test_the_final_message_is_what_stands_after_the_last_call():
     [
         ("Done.", False), ("Shall I go on?", True), ("**Shall I?**", True), ("Which one?\n\n- red\n- blue", True),
         ("Is it done? Yes.", False), ("I did:\n- one\n- two", False), ("(No follow-up needed.)", False), ("", False),
+        ("I need to know:\n1. Who?\n2. When?\n\nYou can answer by numbers.", True),
+        ("I asked:\n1. Who?\n2. When?\n\nBoth are in the plan now.", False),
         ("Pick:\n1. Keep it?\n2. Drop it?", True), ("どうしますか？", True),  # noqa: RUF001
     ],
 )  # fmt: skip

@@ -116,6 +116,38 @@ async def test_links_are_copied_as_links_where_they_stay_inside(ignoring, worktr
     assert not (worktree / "links" / "out").exists()
 
 
+async def test_an_environment_of_python_is_copied_with_its_interpreter_and_leads_to_the_worktree(
+    ignoring, worktree, tmp_path
+):
+    """Its interpreter is a link that leads out, and its packages may be the checkout's own, by a path."""
+    (tmp_path / "python3.11").write_text("#!/bin/sh\n")
+    (tmp_path / "python3.11").chmod(0o755)
+    (tmp_path / "secret").write_text("secret\n")
+    root, package = ignoring, "data/.venv/lib/python3.11/site-packages"
+    files = {
+        "data/.venv/pyvenv.cfg": f"home = {tmp_path}\ncommand = python -m venv {root}/data/.venv\n",
+        "data/.venv/bin/python": tmp_path / "python3.11",
+        "data/.venv/bin/python3": Path("python"),
+        "data/.venv/bin/pythonic": tmp_path / "secret",
+        "data/.venv/bin/tool": (f"#!{root}/data/.venv/bin/python\n", 0o755),
+        f"{package}/own.pth": f"{root}/src\n{root}\n{root}-other/src\n",
+        f"{package}/__editable___own_finder.py": f"MAPPING = {{'own': '{root}/src/own'}}\n",
+        f"{package}/module.py": f"ROOT = '{root}'\n",
+    }
+    write(ignoring, files)
+    found = await files_to_copy(ignoring, ["data/.venv/"])
+    assert set(files) - set(found) == {"data/.venv/bin/pythonic"}
+    copy_files(ignoring, worktree, found)
+    assert (worktree / "data/.venv/bin/python").readlink() == tmp_path / "python3.11"
+    texts = {one: (worktree / package / one).read_text() for one in ("own.pth", "module.py")}
+    assert texts["own.pth"] == f"{worktree}/src\n{worktree}\n{root}-other/src\n"
+    assert texts["module.py"] == files[f"{package}/module.py"]
+    assert f"'{worktree}/src/own'" in (worktree / package / "__editable___own_finder.py").read_text()
+    tool = worktree / "data/.venv/bin/tool"
+    assert tool.read_text() == f"#!{worktree}/data/.venv/bin/python\n"
+    assert tool.stat().st_mode & 0o777 == 0o755
+
+
 # --- copied -----------------------------------------------------------------------------------------------
 
 

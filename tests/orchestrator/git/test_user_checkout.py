@@ -306,3 +306,12 @@ async def test_work_that_is_not_there_is_a_reason_and_no_exception(project, fini
     assert await delivered(found, "0" * 40)
     with pytest.raises(GitError):
         await git(project, "rev-parse", "--verify", "no-such-ref")
+
+
+async def test_a_setting_that_makes_a_checkout_bare_is_named_and_nobody_is_told_to_begin_a_repository(
+    project, shell
+):
+    shell(project, "git", "config", "core.bare", "true")
+    with pytest.raises(UsageError, match=r"git config core\.bare false") as raised:
+        await find_repository(project)
+    assert "git init" not in str(raised.value)

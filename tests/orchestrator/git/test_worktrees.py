@@ -10,7 +10,15 @@ import pytest
 
 from orchestrator.git.command import git, git_environment, git_succeeds
 from orchestrator.git.locks import git_dir, git_is_at_work
-from orchestrator.git.trees import changed_paths, diff_text, shown_once, shown_patch, sizes, text_at
+from orchestrator.git.trees import (
+    changed_paths,
+    diff_text,
+    pieced_together,
+    shown_once,
+    shown_patch,
+    sizes,
+    text_at,
+)
 from orchestrator.git.workspace import (
     add_into,
     commit_tree,
@@ -27,7 +35,7 @@ from orchestrator.git.workspace import (
     task_branch,
     tree_of,
 )
-from state.errors import GitError
+from state.errors import GitError, UsageError
 from state.safe_paths import Oddities
 
 BRANCH = task_branch("r-1", "t1")
@@ -639,3 +647,37 @@ async def test_what_is_left_of_a_scratch_worktree_is_removed_before_a_new_one_is
     tree = await tree_of(project, head)
     await show_tree(project, folder, tree, base="HEAD")
     assert await snapshot(folder) == tree
+
+
+async def test_a_branch_in_the_place_of_sqs_own_is_named_with_what_to_do(project, head, shell):
+    shell(project, "git", "branch", "sq")
+    with pytest.raises(UsageError, match=r"your branch sq is where .* git branch -m sq "):
+        await ensure_branch(project, run_branch("r-1"), head)
+
+
+async def test_a_filter_that_fails_in_a_worktree_is_named_with_its_words(project, tmp_path, shell):
+    script = tmp_path / "crypt"
+    script.write_text("#!/bin/sh\ntest -d .git && exec cat\necho 'no key here' >&2\nexit 1\n")
+    script.chmod(0o755)
+    for kind in ("clean", "smudge"):
+        shell(project, "git", "config", f"filter.crypt.{kind}", str(script))
+    shell(project, "git", "config", "filter.crypt.required", "true")
+    (project / ".gitattributes").write_text("secret.txt filter=crypt\n")
+    (project / "secret.txt").write_text("s\n")
+    shell(project, "git", "add", "-A")
+    shell(project, "git", "commit", "--quiet", "-m", "A secret")
+    commit = shell(project, "git", "rev-parse", "HEAD")
+    with pytest.raises(UsageError, match=r"secret.txt .*filter crypt .*\(no key here\).*worktrees = false"):
+        await ensure_worktree(project, tmp_path / "places" / "t1", branch=BRANCH, commit=commit)
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+async def test_a_tree_is_pieced_together_without_a_file_in_either_form_of_objects(tmp_path, shell, form):
+    home = tmp_path / form
+    shell(tmp_path, "git", "init", "--quiet", f"--object-format={form}", str(home))
+    trees = []
+    for name in ("a.txt", "b.txt"):
+        (home / name).write_text(f"{name}\n")
+        shell(home, "git", "add", name)
+        trees.append(shell(home, "git", "write-tree"))
+    assert await pieced_together(home, trees[1], of=trees[0], paths=["b.txt"]) == trees[0]

@@ -179,6 +179,24 @@ def test_kept_work_of_a_complete_run_comes_with_the_command_that_takes_it():
     )
 
 
+@pytest.mark.parametrize(
+    ("reason", "merges"),
+    [
+        ("main has moved on", "git merge sq/r1"),
+        (
+            "untracked files would be overwritten by merge:\n\tnotes.md",
+            "git merge --no-overwrite-ignore sq/r1",
+        ),
+    ],
+)
+def test_no_advice_overwrites_a_file_of_the_users_that_git_ignores(reason, merges):
+    view = RunView()
+    for one in stored(STARTED, e.WorkKept(branch="sq/r1", commit="c" * 40, reason=reason)):
+        apply(view, one)
+        said = "\n".join(log_lines(view, one))
+    assert said.endswith(merges)
+
+
 def test_a_question_that_nobody_answered_says_why():
     asked = e.QuestionsAsked(ask_id="q", call_id="c1", task_id="a", questions=(Question(text="Which?"),))
     waiting = seen(*PLANNED, call(), asked)
