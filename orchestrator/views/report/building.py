@@ -25,7 +25,6 @@ from orchestrator.views.html.sections import (
 from orchestrator.views.models.criteria import (
     CommandFacts,
     CriterionRow,
-    CriterionState,
     criteria_of,
     facts_of,
     verified_seq,
@@ -54,7 +53,6 @@ from orchestrator.views.report.making import made_of
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-from state.records.reviews import EvidenceKind
 
 _SUBJECT = 120  # characters
 _T = TypeVar("_T")
@@ -360,14 +358,12 @@ def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...
 def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehearsal: bool) -> Headline:
     tone, check = _TONES[outcome]
     complete = outcome is Outcome.COMPLETE
-    proven = sum(row.standing is CriterionState.PROVEN for row in rows)
-    all_proven = bool(rows) and proven == len(rows)
-    if complete and (rehearsal or not all_proven):
+    seen = sum(row.state.is_seen for row in rows)
+    all_seen = bool(rows) and seen == len(rows)
+    if complete and (rehearsal or not all_seen):
         tone = Tone.WARN
-    if complete and rows and not all_proven:
-        lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
-        alone = f". For {lines} of these the proof is only a line that the reviewer named" if lines else ""
-        cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
+    if complete and rows and not all_seen:
+        cause = f"sq has seen what shows {seen} of {len(rows)} criteria. The others are a reviewer's word"
     draft = not complete or rehearsal
     return Headline(
         word=outcome.value.capitalize(),
@@ -380,5 +376,5 @@ def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *,
         title_prefix="[rehearsal] " if complete and rehearsal else UNVERIFIED if draft else "",
         draft=draft,
         rehearsal=rehearsal,
-        proven=complete and all_proven and not rehearsal,
+        all_seen=complete and all_seen and not rehearsal,
     )

@@ -243,7 +243,7 @@ def _criterion_lines(criteria: tuple[CriterionRow, ...]) -> Iterator[str]:
         yield "criteria of the spec:"
     for row in criteria:
         place = row.place or "not in the spec in these words"
-        yield f"  {row.id} {row.standing}: {row.text} ({place}; {', '.join(row.tasks)})"
+        yield f"  {row.id} {row.state}: {row.text} ({place}; {', '.join(row.tasks)})"
         if row.note:
             yield f"    {row.note}"
         yield from (f"    {evidence_line(one)}" for one in row.evidence)

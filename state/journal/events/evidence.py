@@ -107,6 +107,7 @@ class ProofsTaken:
 
     `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
     or changes and that also pass without it. `proven`: of another command, a test fails without the work.
+    `failed_before` are those of its tests that fail on the code before it.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
     `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
     `facts` are computed from the files. `broken` are the constraints of the plan that do not hold by them.
@@ -122,6 +123,7 @@ class ProofsTaken:
     changes: tuple[TestChange, ...] = ()
     unproven: tuple[str, ...] = ()
     proven: bool = False
+    failed_before: tuple[str, ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()

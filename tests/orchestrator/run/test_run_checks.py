@@ -11,7 +11,7 @@ from language.scripted import Rehearse, completes, criterion, plans, signals, wh
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.commands import BaselineStanding
-from state.records.reviews import CriterionStanding, EvidenceKind
+from state.records.reviews import EvidenceKind, Mark
 
 Shell = Callable[..., str]
 TESTS = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(), 3)\n"
@@ -99,7 +99,7 @@ def met(*criteria: dict[str, object]) -> dict[str, object]:
 
 @pytest.mark.late
 @pytest.mark.parametrize("again", [PROJECT, ADDED], ids=["taken out again", "left in"])
-def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_code_0(
+def test_a_constraint_that_sq_computes_is_shown_by_that_alone_and_broken_costs_code_0(
     rehearse: Rehearse, repository: Path, shell: Shell, again: str
 ) -> None:
     begins_with(repository, shell, {"composer.json": PROJECT})
@@ -121,7 +121,7 @@ def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_
         return
     assert done.outcome is Outcome.COMPLETE, done.output
     judged = [done.view.whole.judged[id_].event for id_ in ("c-1", "c-2")]
-    assert [one.standing for one in judged] == [CriterionStanding.PROVEN, CriterionStanding.CLAIMED]
+    assert [one.mark for one in judged] == [Mark.COMPUTED, Mark.CLAIMED]
     assert judged[0].proof
     assert judged[0].proof.kind is EvidenceKind.COMPUTED
     facts = done.view.evidence.proofs["", done.view.whole.tree].facts
