@@ -84,7 +84,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     found.changes += _lost(run, base, passed)
     subjects = []
     for one in passed:
-        if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
+        if one.verdict in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
             subjects.append(subject)
@@ -368,7 +368,7 @@ async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -
     if not (check and check.canary and check.canary.caught):
         return
     done = await run_on(run, subject, subject.tree, [])
-    if judged(check, done).standing is CommandVerdict.FAILED:
+    if judged(check, done).verdict is CommandVerdict.FAILED:
         found.only_here.append(subject.command)
 
 

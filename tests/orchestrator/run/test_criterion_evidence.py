@@ -19,7 +19,7 @@ from state.journal.view import RunView
 from state.records.commands import (
     UNCOUNTED,
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CanaryResult,
     CommandRun,
     TestCount,
@@ -92,7 +92,7 @@ def on(tree, *runs, proofs=None, before=None, seen=""):
     if proofs:
         view.evidence.proofs["", hash_] = proofs
     if before:
-        check = BaselineCheck(run=ran(PYTEST, counted=before), source="", standing=BaselineStanding.PASSES)
+        check = BaselineCheck(run=ran(PYTEST, counted=before), source="", outcome=BaselineOutcome.PASSES)
         view.baseline.checks[PYTEST] = check
     return CheckedTree(
         view=view, repository=folder, tree=hash_, folder=folder, read_in=(str(folder),), seen=seen

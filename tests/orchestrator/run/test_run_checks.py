@@ -10,7 +10,7 @@ from language.scripted import Rehearse, completes, criterion, plans, signals, wh
 
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records.commands import BaselineStanding
+from state.records.commands import BaselineOutcome
 from state.records.reviews import EvidenceKind, Mark
 
 Shell = Callable[..., str]
@@ -66,7 +66,7 @@ def test_a_new_complaint_of_a_check_goes_to_the_worker_and_an_old_one_holds_up_n
     worker = work_of({"shop.py": work, "test_half.py": TEST_HALF})
     worker += work_of({"shop.py": HONEST}) if complaint else []
     done = rehearse(whole_run(worker=worker), settings={"max_iterations": 3})
-    assert done.view.baseline.checks[command].standing is BaselineStanding.FAILS
+    assert done.view.baseline.checks[command].outcome is BaselineOutcome.FAILS
     refusals = done.of(e.CompletionRefused)
     assert len(refusals) == bool(complaint)
     if complaint:

@@ -14,7 +14,7 @@ from state.journal.events.reviews import proof_of
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, TestCount, TestState
 from state.records.plan import Analysis, Criterion, CriterionKind, Task
 from state.records.reviews import CriterionVerdict, Evidence, EvidenceKind, JudgedBy, Mark
 from state.settings.presets import usual_settings
@@ -205,7 +205,7 @@ def test_a_command_of_the_merged_work_stands_beside_its_result_at_the_base():
     check = BaselineCheck(
         run=CommandRun(command="pytest", exit_code=0, seconds=1, output_tail="", count=base),
         source="pytest.ini",
-        standing=BaselineStanding.PASSES,
+        outcome=BaselineOutcome.PASSES,
     )
     ran = (
         CommandRun(command="pytest", exit_code=1, seconds=2, output_tail="", count=now),

@@ -53,7 +53,7 @@ def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
 
 
 @pytest.mark.parametrize(
-    ("events", "standing", "word", "code"),
+    ("events", "state", "word", "code"),
     [
         (twelve_tasks(), RunState.ACTIVE, "Under way", None),
         (twelve_tasks(), RunState.KILLED, "Killed", None),
@@ -63,8 +63,8 @@ def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
         (ended(Outcome.LIMIT, dry=True), RunState.ENDED, "Limit", 4),
     ],
 )  # fmt: skip
-def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, standing, word, code):
-    run = read(events, standing=standing)
+def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, state, word, code):
+    run = read(events, state=state)
     report = run.report("1")
     assert (report.headline.word, report.headline.exit_code) == (word, code)
     assert report.headline.draft
