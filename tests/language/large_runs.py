@@ -391,7 +391,7 @@ class _Twelve:
         w.wait(6)
         w.say(e.CommandEnded(**about, seconds=6.0), after=0)
         w.say(e.VerificationFinished(task_id=id_, tree=tree, runs=(run_of(passed=14),), environment="e1"))
-        w.say(e.ProofsTaken(task_id=id_, tree=tree, proven=True))
+        w.say(e.ProofsTaken(task_id=id_, tree=tree, failed_before=("tests/test_shop.py::test_new",)))
         for gate in ("worktree", "verification", "tests"):
             w.say(
                 e.GateDecided(**place, iteration=1, gate=gate, verdict=Verdict.ALLOW, reason="", tree=tree),

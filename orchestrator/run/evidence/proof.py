@@ -54,7 +54,6 @@ _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
 class _Found:
     changes: list[TestChange] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
-    proven: bool = False
     failed_before: list[str] = field(default_factory=list)
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
@@ -100,7 +99,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         base=base,
         changes=await _with_weakened(run, base, tree, subjects, found),
         unproven=tuple(dict.fromkeys(found.unproven)),
-        proven=found.proven,
         failed_before=tuple(found.failed_before),
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
@@ -193,7 +191,6 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
-        found.proven = found.proven or bool(red.failed)
         found.failed_before += red.failed
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
@@ -299,7 +296,6 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
         found.unlike.append(alone)
     before = subject.before.count.tests if subject.before else {}
     added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
-    found.proven = found.proven or bool(answer.needed)
     found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
 
