@@ -164,7 +164,7 @@ def _judged(skeleton: Skeleton, found: bool, view: RunView, own: float) -> Proje
         counted=names == expected and passed == set(skeleton.tests),
         canary=bool(best and best.canary and best.canary.caught),
         own_seconds=own,
-        told="; ".join([*(f"`{one.run.command}` {one.standing}" for one in checks), *view.baseline.notes]),
+        told="; ".join([*(f"`{one.run.command}` {one.outcome}" for one in checks), *view.baseline.notes]),
     )
 
 

@@ -14,16 +14,15 @@ from typing import Any
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
 from state.journal.view import RunView
-from state.records.reviews import CriterionStanding
 
 ENOUGH = 4  # of five
 _CENTS = 0.011
 QUESTIONS = """You have the report of an unattended run of coding agents, and nothing else.
 Answer with one JSON object:
 {
-  "proven": {"c-1": "the piece of evidence that proves it, word for word", …}, only criteria that are proven
+  "seen": {"c-1": "the evidence that shows it, word for word", …}, of those examined, tested or computed
   "decided": ["the answer that was given to a question without the user", …],
-  "unproven": ["c-2", …], every criterion that is not proven, by its id
+  "unseen": ["c-2", …], every other criterion, by its id
   "cost_usd": the cost of the whole run as a number,
   "check": "the command by which the user checks the finished work"
 }
@@ -33,16 +32,12 @@ Answer with one JSON object:
 def key_of(view: RunView) -> dict[str, Any]:
     """Return the right answers, from the journal alone."""
     judged = {id_: one.event for id_, one in view.whole.judged.items() if one.event.tree == view.whole.tree}
-    proven = {
-        id_: event.proof.ref
-        for id_, event in judged.items()
-        if event.standing is CriterionStanding.PROVEN and event.proof
-    }
+    seen = {id_: event.proof.ref for id_, event in judged.items() if event.proof}
     verified = view.evidence.verifications.get(view.whole.tree)
     return {
-        "proven": proven,
+        "seen": seen,
         "decided": [answer.text for _, answer in view.decided()],
-        "unproven": [one.id for one in view.plan.criteria if one.id not in proven],
+        "unseen": [one.id for one in view.plan.criteria if one.id not in seen],
         "cost_usd": round(view.cost_usd, 4),
         "check": [view.whole.commit[:7], *(run.command for run in (verified.runs if verified else ()))],
     }
@@ -50,14 +45,14 @@ def key_of(view: RunView) -> dict[str, Any]:
 
 def compared(key: dict[str, Any], answers: dict[str, Any]) -> dict[str, bool]:
     """Return for each question whether the answer is right."""
-    proven, decided = answers.get("proven") or {}, " ".join(map(str, answers.get("decided") or []))
+    seen, decided = answers.get("seen") or {}, " ".join(map(str, answers.get("decided") or []))
     cost = answers.get("cost_usd")
     return {
-        "proven": set(proven) == set(key["proven"])
-        and all(_same(key["proven"][id_], str(said)) for id_, said in proven.items()),
+        "seen": set(seen) == set(key["seen"])
+        and all(_same(key["seen"][id_], str(said)) for id_, said in seen.items()),
         "decided": bool(decided) == bool(key["decided"]) and all(one in decided for one in key["decided"]),
-        "unproven": sorted(map(str, answers.get("unproven") or [])) == sorted(key["unproven"])
-        and "unproven" in answers,
+        "unseen": sorted(map(str, answers.get("unseen") or [])) == sorted(key["unseen"])
+        and "unseen" in answers,
         "cost_usd": isinstance(cost, int | float) and abs(cost - key["cost_usd"]) < _CENTS,
         "check": all(part in str(answers.get("check", "")) for part in key["check"]),
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from state.records.commands import BaselineCheck, BaselineStanding, TestCount, TestState, WithoutWork
+from state.records.commands import BaselineCheck, BaselineOutcome, TestCount, TestState, WithoutWork
 from state.records.plan import DeadlineFit
 from state.records.questions import Answer, Question
 from state.records.spec_check import SpecAnswer, SpecFinding, quoted
@@ -24,7 +24,7 @@ _OTHER_WORDS = re.compile(  # those of a line that speaks of no part
 )
 _NAMED = 10  # tests in a sentence
 _ALIKE = 0.5  # of the words of two questions
-_RAN = frozenset({BaselineStanding.PASSES, BaselineStanding.FAILS})
+_RAN = frozenset({BaselineOutcome.PASSES, BaselineOutcome.FAILS})
 T = TypeVar("T")
 Asked = TypeVar("Asked", SpecFinding, SpecAnswer)
 _OF_ONE_REQUEST = re.compile(r"\breq_\w+")  # the API gives each answer an id of its own
@@ -85,8 +85,8 @@ def not_run_words(commands: Iterable[str]) -> str:
 
 def baseline_words(check: BaselineCheck) -> str:
     """Return the result of a command on the commit that a run starts from."""
-    words = f"`{check.run.command}` ({check.source}): {check.standing}"
-    if check.standing in _RAN and check.run.complaints is None:
+    words = f"`{check.run.command}` ({check.source}): {check.outcome}"
+    if check.outcome in _RAN and check.run.complaints is None:
         words += f", {count_words(check.run.count)}"
     if check.run.complaints:
         words += f", {len(check.run.complaints)} complaint{'' if len(check.run.complaints) == 1 else 's'}"

@@ -58,7 +58,7 @@ def _of_run(run: str) -> int:
 def _faults(report: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str | int]]]:
     """Yield what a person has to look at, as title, text and place. The words may be an agent's."""
     for one in report["criteria"]:
-        if one["standing"] == "not met":
+        if one["mark"] == "not_met":
             yield f"{one['id']} is not met", one["words"] or one["text"], {}
     for one in report["tasks"]:
         if one["stage"] in _ENDED_BADLY:

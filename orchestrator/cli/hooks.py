@@ -21,7 +21,7 @@ from orchestrator.gates.stop_gate.install import (
     memory_folder,
     notes_of,
     settings_files,
-    standings,
+    states,
     warnings_of,
 )
 from orchestrator.gates.stop_gate.install import install as install_into
@@ -66,7 +66,7 @@ def install(scope: str, power_steering: bool) -> int:
         say(f"Claude Code reads it in sessions that are begun in {file.parents[1]}, not in a folder below it")
     if where is Scope.LOCAL:
         say("the file names this machine's sq: keep it out of git")
-    _warn(standings(os.environ, options.repository_here(), _sq()))
+    _warn(states(os.environ, options.repository_here(), _sq()))
     return 0
 
 
@@ -87,7 +87,7 @@ def uninstall(scope: str) -> int:
         say(f"the stop gate is taken out. {file} is as it was before")
     else:
         say(f"the stop gate is taken out of {file}. All else in it stays")
-    for one in standings(os.environ, options.repository_here(), _sq()):
+    for one in states(os.environ, options.repository_here(), _sq()):
         if one.installed:
             say(f"it is still installed in {one.file}: `sq hooks uninstall --scope {one.scope}`")
     return 0
@@ -101,14 +101,14 @@ def status(scope: str | None, as_json: bool) -> int:
 
     The exit code is always 0.
     """
-    found = standings(os.environ, options.repository_here(), _sq())
+    found = states(os.environ, options.repository_here(), _sq())
     notes = list(notes_of(found))
     shown = [one for one in found if scope in {None, one.scope}]
     if as_json:
         say_json({"scopes": shown, "warnings": list(warnings_of(found)), "notes": notes})
         return 0
     for one in shown:
-        say(f"{one.scope:<7}  {_standing_text(one)}")
+        say(f"{one.scope:<7}  {_state_text(one)}")
     say_all(notes)
     _warn(found)
     return 0
@@ -145,7 +145,7 @@ def _file(scope: str) -> tuple[Scope, Path]:
     return where, file
 
 
-def _standing_text(one: HookState) -> str:
+def _state_text(one: HookState) -> str:
     if one.file is None:
         return "not in a repository"
     if one.problem:

@@ -199,10 +199,10 @@ class FleetLedger:
             ids = [*connection.execute(held).scalars()]
         there, progress = {one.executor for one in self.workers()}, self.progress(ids)
         for unit in engine.units(ids) if ids else ():
-            standing = progress.get(unit.id, Progress())
-            is_held = standing.phase in UNDER_WAY and standing.executor in there
+            now = progress.get(unit.id, Progress())
+            is_held = now.phase in UNDER_WAY and now.executor in there
             if unit.exit_code is not None and not is_held:
-                self.settle(unit.id, standing.cost_usd)
+                self.settle(unit.id, now.cost_usd)
 
     def _locked_limit(self, connection: sa.Connection, pool: str) -> float:
         """Return the limit of a budget, and let no other transaction reserve until this one ends."""

@@ -61,8 +61,8 @@ def work(host: Host, asked: Submission, _before: dict[str, Any]) -> dict[str, An
         return Report(outcome=Outcome.USAGE, problem=problem, host=host.name).as_data()
     if problem := host.patiently(lambda: host.reserve(asked)):
         return Report(outcome=Outcome.LIMIT, problem=problem, host=host.name).as_data()
-    standing = host.patiently(lambda: host.ledger.claim(asked.id, host.executor))
-    report = _attempted(host, UnitAttempt(host, asked, standing))
+    progress = host.patiently(lambda: host.ledger.claim(asked.id, host.executor))
+    report = _attempted(host, UnitAttempt(host, asked, progress))
 
     def settled() -> None:
         host.ledger.settle(asked.id, report.cost_usd)
@@ -98,10 +98,10 @@ def _attempted(host: Host, attempt: "UnitAttempt") -> Report:
 class UnitAttempt:
     """One worker's work on a submission, whose claim is noted."""
 
-    def __init__(self, host: Host, submission: Submission, standing: Progress) -> None:
-        self._host, self._asked, self._standing = host, submission, standing
+    def __init__(self, host: Host, submission: Submission, progress: Progress) -> None:
+        self._host, self._asked, self._progress = host, submission, progress
         self._began = self._saved_at = time.monotonic()
-        self._place = Workplace(host.root / "work" / f"{submission.id}-{standing.claims}")
+        self._place = Workplace(host.root / "work" / f"{submission.id}-{progress.claims}")
         self._sq = SqProcess(host, self._place)
         stopped = host.draining.is_set
         self._remote = GitServer(submission.repository, patience_s=_PATIENCE_S, stopped=stopped)
@@ -146,7 +146,7 @@ class UnitAttempt:
 
     def _claim(self) -> str:
         run = self._taken_up()
-        commit = self._checkpoints.claim(f"Claim {self._standing.claims} by {self._host.executor}")
+        commit = self._checkpoints.claim(f"Claim {self._progress.claims} by {self._host.executor}")
         self._remote.push(self._place.repository, [(journal_ref(self._asked.id), self._pushed, commit)])
         self._pushed = self._checkpoints.last = commit
         return run
@@ -174,8 +174,8 @@ class UnitAttempt:
         return run
 
     def _refused(self) -> Report | None:
-        if self._standing.deaths >= _POISONED:
-            died = f"{self._standing.deaths} workers died at this run without any progress of it"
+        if self._progress.deaths >= _POISONED:
+            died = f"{self._progress.deaths} workers died at this run without any progress of it"
             return self._report(Outcome.FAILED, f"{died}, so it is not begun again by itself")
         configuration = self._place.repository / REPOSITORY_FILE
         settings = configuration.read_bytes() if configuration.is_file() else b""
@@ -319,14 +319,14 @@ class UnitAttempt:
 
     def _report(self, outcome: Outcome, problem: str, *, is_pushed: bool = True) -> Report:
         view = self._view()
-        run = view.started.run_id if view and view.started else self._standing.run
+        run = view.started.run_id if view and view.started else self._progress.run
         commit = self._commit_of(f"refs/heads/sq/{run}") if run and is_pushed else ""
         offered = commit and self._asked.pull_request and outcome in {Outcome.COMPLETE, Outcome.UNVERIFIED}
         return Report(
             outcome=outcome,
             run=run,
             commit=commit,
-            cost_usd=max(view.cost_usd if view else 0.0, self._standing.cost_usd),
+            cost_usd=max(view.cost_usd if view else 0.0, self._progress.cost_usd),
             host=self._host.name,
             problem=problem,
             pull_request=self._sq.pull_request(run, self._asked.branch, self._redact) if offered else "",

@@ -184,10 +184,10 @@ async def holdings_of(
     own = {path for path in registered if worktrees and path.is_relative_to(os.path.realpath(worktrees))}
     elsewhere = {branch: path for path, branch in registered.items() if branch and path not in own}
     branches = await _branches(users, run_id, elsewhere)
-    standing = [branch.commit for branch in branches]
+    kept = [branch.commit for branch in branches]
     folders = sorted({*own, *(_folders_in(worktrees) if worktrees else ())})
     with trusting(trusted):
-        found = [await _worktree(users, folder, registered, standing) for folder in folders]
+        found = [await _worktree(users, folder, registered, kept) for folder in folders]
     return [*found, *branches, *await _refs(users, run_id, spec)]
 
 
@@ -263,9 +263,7 @@ async def _refs(users: UsersWork, run_id: str, spec: Path | None) -> list[Artifa
 # --- worktrees ------------------------------------------------------------------------------------------
 
 
-async def _worktree(
-    users: UsersWork, folder: Path, registered: dict[Path, str], standing: list[str]
-) -> Artifact:
+async def _worktree(users: UsersWork, folder: Path, registered: dict[Path, str], kept: list[str]) -> Artifact:
     holding = Artifact(
         kind=ArtifactKind.WORKTREE,
         name=str(folder),
@@ -287,14 +285,14 @@ async def _worktree(
                 f"it holds a git repository of its own ({where}), which no commit can keep: move it away"
             )
             return replace(holding, blocked=blocked)
-        return replace(holding, unmerged=await _lost_with_worktree(users, holding, standing))
+        return replace(holding, unmerged=await _lost_with_worktree(users, holding, kept))
     except GitError as error:
         return _unreadable(holding, f"git cannot look into it ({error})")
 
 
-async def _lost_with_worktree(users: UsersWork, holding: Artifact, standing: list[str]) -> str:
+async def _lost_with_worktree(users: UsersWork, holding: Artifact, kept: list[str]) -> str:
     if holding.tree == await tree_of(users.repository, holding.commit):
-        if holding.checked_out or await is_in(users.repository, holding.commit, standing):
+        if holding.checked_out or await is_in(users.repository, holding.commit, kept):
             return ""  # the branch is examined for its commits
         return await users.lost_with(holding.commit)
     if await users.has(holding.tree):

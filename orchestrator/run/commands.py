@@ -30,7 +30,7 @@ from orchestrator.run.turns import ALONE, Turn, Turns, distance
 from state.hidden import without_codes
 from state.journal.events import CommandEnded, Event, TurnAwaited, TurnTaken
 from state.paths import remove_scratch_folder
-from state.records.commands import BaselineStanding, CommandRun, HostUse
+from state.records.commands import BaselineOutcome, CommandRun, HostUse
 from state.roles import Role
 from state.secrets import without_secrets
 from state.settings.kinds import AUTO, EVERY
@@ -42,7 +42,7 @@ _OUTPUT_READ = 8_000_000  # bytes that are read for counting
 _NOT_STARTED = {126, 127}
 _OF_SQ = {"PYTHONDONTWRITEBYTECODE": "1"}
 # What a command did at the base tells what it may use afterwards, if it ran there.
-_TELLING = {BaselineStanding.PASSES, BaselineStanding.FAILS}
+_TELLING = {BaselineOutcome.PASSES, BaselineOutcome.FAILS}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -168,7 +168,7 @@ class ProjectCommands:
     def _at_the_base(self, command: str) -> CommandRun | None:
         """Return what a command did at the base, None if that says nothing of what it may use."""
         check = self.recorder.view.baseline.checks.get(command) if self.recorder else None
-        return check.run if check and check.standing in _TELLING else None
+        return check.run if check and check.outcome in _TELLING else None
 
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:

@@ -105,7 +105,7 @@ def _fact(value: object) -> object:
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, BaselineCheck):
-        return _of_command(value.run) | {"standing": str(value.standing)}
+        return _of_command(value.run) | {"outcome": str(value.outcome)}
     if isinstance(value, CommandRun):
         return _of_command(value)
     if isinstance(value, tuple):

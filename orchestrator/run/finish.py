@@ -20,7 +20,7 @@ from state.journal.events.tasks import Stage
 from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
-from state.records.commands import BaselineStanding
+from state.records.commands import BaselineOutcome
 from state.settings.records import Effort
 from state.words import asked_line, doubts, listed, untested, wants_no_test
 
@@ -187,26 +187,26 @@ def _unverified(view: RunView) -> list[str]:
     failed = [
         one.run.command
         for one in results
-        if one.standing in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}
+        if one.verdict in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}
     ]
     if failed:
         causes.append(f"the merged work does not pass {', '.join(f'`{command}`' for command in failed)}")
     causes += [
         f"`{one.run.command}` vouches for nothing: {one.why}"
         for one in results
-        if one.standing is CommandVerdict.NO_EVIDENCE
+        if one.verdict is CommandVerdict.NO_EVIDENCE
         and view.baseline.checks.get(one.run.command)
         and _failed_before(view, one)
     ]
     causes += [
         f"`{command}` took too long at the base and was not run again: raise limits.verify_s"
         for command, check in view.baseline.checks.items()
-        if check.chosen and check.standing is BaselineStanding.TOO_LONG
+        if check.chosen and check.outcome is BaselineOutcome.TOO_LONG
     ]
     causes += [
         f"`{command}` never ends and was not run: {check.run.problem}"
         for command, check in view.baseline.checks.items()
-        if check.chosen and check.standing is BaselineStanding.NEVER_ENDS
+        if check.chosen and check.outcome is BaselineOutcome.NEVER_ENDS
     ]
     if not (causes or evidence_of(view, results, proofs)):
         ran = "; ".join(
@@ -248,7 +248,7 @@ def _are_spared(view: RunView) -> bool:
 
 def _failed_before(view: RunView, one: Judged) -> bool:
     check = view.baseline.checks.get(one.run.command)
-    return check is not None and check.standing in {BaselineStanding.FAILS, BaselineStanding.BROKEN}
+    return check is not None and check.outcome in {BaselineOutcome.FAILS, BaselineOutcome.BROKEN}
 
 
 def _changed_tests(view: RunView) -> list[str]:

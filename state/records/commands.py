@@ -129,7 +129,7 @@ class CommandRun:
         return bool(self.exit_code and self.count.tests and not self.count.passed)
 
 
-class BaselineStanding(StrEnum):
+class BaselineOutcome(StrEnum):
     """The result of a verification command on the commit that a run starts from."""
 
     PASSES = "passes"
@@ -228,7 +228,7 @@ class BaselineCheck:
 
     run: CommandRun
     source: str
-    standing: BaselineStanding
+    outcome: BaselineOutcome
     chosen: bool = False
     canary: CanaryResult | None = None
     environment: str = ""

@@ -68,13 +68,25 @@ class JudgedBy(StrEnum):
     RULE = "rule"
 
 
-class CriterionStanding(StrEnum):
-    """The worth of a verdict on a criterion. Only `proven` rests on evidence that sq has seen itself."""
+class Mark(StrEnum):
+    """What sq has seen of a criterion itself. Formats for machines have these names, which do not change.
 
-    PROVEN = "proven"
+    `examined`: a test by somebody who had not seen the work. `tested`: a test of the work's author, which sq
+    saw fail without the work and pass with it. `computed`: sq compared it itself. `claimed`: a reviewer says
+    so.
+    """
+
+    EXAMINED = "examined"
+    TESTED = "tested"
+    COMPUTED = "computed"
     CLAIMED = "claimed"
-    NOT_MET = "not met"
-    NOT_CHECKED = "not checked"
+    NOT_CHECKED = "not_checked"
+    NOT_MET = "not_met"
+
+    @property
+    def words(self) -> str:
+        """The name for people."""
+        return self.value.replace("_", " ")
 
 
 class EvidenceKind(StrEnum):
@@ -93,7 +105,8 @@ class Evidence:
     `ref` is the test's name, the command, `path:line`, or the constraint that sq computed. `holds` is sq's
     own result, and None if sq could not check it or has not checked it yet. `why` is the reason, in words for
     people. `general`: it says nothing about one behaviour by itself, such as a whole suite or file of tests,
-    a linter, or a new test that passes without the work.
+    a linter, or a new test that passes without the work. `mark` is what it shows by itself, None for nothing
+    that sq has seen.
     """
 
     kind: EvidenceKind
@@ -101,6 +114,7 @@ class Evidence:
     holds: bool | None = None
     why: str = ""
     general: bool = False
+    mark: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ def key(events):
 
 def test_the_key_comes_from_the_journal():
     found = key(hostile_run())
-    assert found["proven"] == {"c-1": "tests/test_a.py::test_b"}
-    assert found["unproven"] == ["c-2", "c-3", "c-4"]
+    assert found["seen"] == {"c-1": "tests/test_a.py::test_b"}
+    assert found["unseen"] == ["c-2", "c-3", "c-4"]
     assert found["decided"] == ["half to even"]
     assert found["check"][1:] == ["python -m pytest -q"]
 
@@ -25,9 +25,9 @@ def test_right_answers_are_right_and_each_wrong_one_costs_a_point():
     answers = {**right, "check": f"git switch --detach {right['check'][0]}abc && {right['check'][1]}"}
     assert all(compared(right, answers).values())
     wrong = {
-        "proven": {"c-1": "tests/other.py"},
+        "seen": {"c-1": "tests/other.py"},
         "decided": [],
-        "unproven": ["c-2"],
+        "unseen": ["c-2"],
         "cost_usd": right["cost_usd"] + 1,
         "check": "make test",
     }
@@ -37,5 +37,5 @@ def test_right_answers_are_right_and_each_wrong_one_costs_a_point():
     assert not any(compared(right, {}).values())
 
 
-def test_a_run_in_which_nothing_is_proven_has_a_key_too():
-    assert key(twelve_tasks())["proven"] == {}
+def test_a_run_in_which_nothing_is_seen_has_a_key_too():
+    assert key(twelve_tasks())["seen"] == {}

@@ -111,7 +111,7 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         decisions=[text] if channel == "decision" else [],
         suggestions=[],
         said=text if channel == "builder_report" else "increment() is written.",
-        verification=with_output([Judged(run=run, standing=CommandVerdict.PASSED)]),
+        verification=with_output([Judged(run=run, verdict=CommandVerdict.PASSED)]),
         not_run=(),
         asked=(),
         emptied=False,
@@ -236,7 +236,7 @@ def _for_developer(channel: str, text: str) -> Asked:
             *_call("Bash", '{"command": "git log -1; ls"}', log),
         ],
         verification=["make test"],
-        seen=with_output([Judged(run=run, standing=CommandVerdict.FAILED)]),
+        seen=with_output([Judged(run=run, verdict=CommandVerdict.FAILED)]),
         deadline_s=1,
     )
     return Asked(system=ask.system, prompt=ask.prompt, schema=dict(ask.schema))

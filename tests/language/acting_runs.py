@@ -15,6 +15,7 @@ from state.records.reviews import (
     Evidence,
     EvidenceKind,
     JudgedBy,
+    Mark,
     TestChange,
     TestChangeKind,
 )
@@ -44,7 +45,13 @@ def _before_the_end(said):
     merged = [event for event in said if isinstance(event, e.TaskMerged)]
     commit, tree = merged[-1].commit, merged[-1].tree
     pieces = tuple(
-        Evidence(kind=kind, ref="tests/test_a.py::test_b", holds=holds, why="it passed")
+        Evidence(
+            kind=kind,
+            ref="tests/test_a.py::test_b",
+            holds=holds,
+            why="it passed",
+            mark=Mark.TESTED if kind is EvidenceKind.TEST else None,
+        )
         for kind, holds in zip(EvidenceKind, (True, None, True, True), strict=True)
     )
     change = FileChange(path="shop/a.py", added=3, removed=1, kind=ChangeKind.MODIFIED)

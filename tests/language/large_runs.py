@@ -24,7 +24,7 @@ from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind, Usage
 from state.records.commands import (
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CanaryResult,
     CommandRun,
     TestCount,
@@ -283,7 +283,7 @@ class _Twelve:
         w.wait(3)
         canary = CanaryResult(command=VERIFY, path="tests/test_canary.py", name="test_canary", caught=True)
         check = BaselineCheck(
-            run=run_of(), source="--verify", standing=BaselineStanding.PASSES, chosen=True, canary=canary
+            run=run_of(), source="--verify", outcome=BaselineOutcome.PASSES, chosen=True, canary=canary
         )
         w.say(e.BaselineTaken(tree=self.tree, environment="e1", checks=(check,)))
         w.call(Role.PLANNER, "analysis", cost=0.06, takes=20)
@@ -391,7 +391,7 @@ class _Twelve:
         w.wait(6)
         w.say(e.CommandEnded(**about, seconds=6.0), after=0)
         w.say(e.VerificationFinished(task_id=id_, tree=tree, runs=(run_of(passed=14),), environment="e1"))
-        w.say(e.ProofsTaken(task_id=id_, tree=tree, proven=True))
+        w.say(e.ProofsTaken(task_id=id_, tree=tree, failed_before=("tests/test_shop.py::test_new",)))
         for gate in ("worktree", "verification", "tests"):
             w.say(
                 e.GateDecided(**place, iteration=1, gate=gate, verdict=Verdict.ALLOW, reason="", tree=tree),

@@ -22,7 +22,7 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SIZES = [(360, 780), (1440, 900)]
 
 
-def written(folder, events, repository=None, standing=RunState.ENDED):
+def written(folder, events, repository=None, state=RunState.ENDED):
     story = RunStory()
     story.add_all(one for one in events if not isinstance(one.event, MessageReceived))
     works = recorded_work(story.view)
@@ -31,7 +31,7 @@ def written(folder, events, repository=None, standing=RunState.ENDED):
             read = partial(read_work, story.view, repository, most_bytes=400_000)
             works = thread.submit(anyio.run, read).result()
     file = folder / "report.html"
-    file.write_text(rendered(RunRead(story, RUN_ID, standing, works), Format.HTML, version="1"))
+    file.write_text(rendered(RunRead(story, RUN_ID, state, works), Format.HTML, version="1"))
     return file.as_uri()
 
 
@@ -42,8 +42,8 @@ def addresses(tmp_path_factory):
     for name, ended in (("ended", True), ("active", False)):
         folder = tmp_path_factory.mktemp(name)
         events = twelve_tasks(folder / "shop", ended=ended)
-        standing = RunState.ENDED if ended else RunState.ACTIVE
-        found[name] = written(folder, events, folder / "shop", standing)
+        state = RunState.ENDED if ended else RunState.ACTIVE
+        found[name] = written(folder, events, folder / "shop", state)
     found["judged"] = written(tmp_path_factory.mktemp("judged"), hostile_run())
     return found
 

@@ -42,7 +42,7 @@ class Candidate:
     """A run. `folder` is None if there is no state of it, `repository` is None if that is gone."""
 
     run_id: str
-    standing: CleanState
+    run_state: CleanState
     folder: Path | None
     repository: Path | None
     worktrees: Path | None
@@ -118,7 +118,7 @@ async def _runs_known_to(repository: Path) -> dict[str, Candidate]:
     return {
         run_id: Candidate(
             run_id=run_id,
-            standing=CleanState.STATELESS,
+            run_state=CleanState.STATELESS,
             folder=None,
             repository=repository,
             worktrees=worktree_root(repository, run_id),
@@ -128,7 +128,7 @@ async def _runs_known_to(repository: Path) -> dict[str, Candidate]:
 
 
 async def _with_state(folder: Path, here: Path | None, known: Candidate | None) -> Candidate:
-    view, standing = _read(folder)
+    view, run_state = _read(folder)
     started = view.started
     repository = await _root_of(Path(started.repository)) if started else here
     if repository is None and known:  # it was moved, and this is where it is now
@@ -140,7 +140,7 @@ async def _with_state(folder: Path, here: Path | None, known: Candidate | None) 
         worktrees = None
     return Candidate(
         run_id=folder.name,
-        standing=standing,
+        run_state=run_state,
         folder=folder,
         repository=repository,
         worktrees=worktrees,
@@ -200,7 +200,7 @@ class RunCleaned:
     """
 
     run_id: str
-    standing: str
+    run_state: str
     cleaned: tuple[Cleaned, ...] = ()
     state: str = ""
     note: str = ""

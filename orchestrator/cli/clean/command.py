@@ -132,19 +132,19 @@ async def _clean_if_over(
     from orchestrator.cli.clean.cleanable import CleanState, RunCleaned
     from state.errors import RunActiveError
 
-    standing = candidate.standing
-    if standing in {CleanState.ENDED, CleanState.NEVER_BEGAN}:
+    run_state = candidate.run_state
+    if run_state in {CleanState.ENDED, CleanState.NEVER_BEGAN}:
         try:
             return await _clean_one(state, candidate, force, again)
         except RunActiveError:  # since the look
-            standing = CleanState.ACTIVE
-    forced = " --force" if standing is CleanState.STATELESS else ""
+            run_state = CleanState.ACTIVE
+    forced = " --force" if run_state is CleanState.STATELESS else ""
     return RunCleaned(
         run_id=candidate.run_id,
-        standing=standing,
-        skipped=standing,
+        run_state=run_state,
+        skipped=run_state,
         next_command=(
-            "" if standing is CleanState.ACTIVE else f"sq clean --run {candidate.run_id}{forced}{again}"
+            "" if run_state is CleanState.ACTIVE else f"sq clean --run {candidate.run_id}{forced}{again}"
         ),
     )
 
@@ -154,22 +154,22 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
     from orchestrator.git.cleaning import remove_holdings, remove_worktree_root, what_would_stay
     from state.errors import GitError, RunActiveError
 
-    run_id, standing = candidate.run_id, candidate.standing
-    if standing is CleanState.ACTIVE:
+    run_id, run_state = candidate.run_id, candidate.run_state
+    if run_state is CleanState.ACTIVE:
         raise RunActiveError(
             f"run {run_id} is being worked on by another sq process, or began a moment ago. Stop it first, "
             f"or watch it: sq status {run_id}{again}"
         )
     forced = f"sq clean --run {run_id} --force{again}"
-    if standing is CleanState.STATELESS and not force:
+    if run_state is CleanState.STATELESS and not force:
         refused = f"no state of it is in {state.root}, so it may be at work. Name its --state-dir"
-        return RunCleaned(run_id=run_id, standing=standing, refused=refused, next_command=forced)
+        return RunCleaned(run_id=run_id, run_state=run_state, refused=refused, next_command=forced)
     cleaned: list[Cleaned] = []
     removable, refused = False, ""
     with candidate.held():
         try:
             holdings = await candidate.look()
-            if standing is CleanState.RESUMABLE:  # a half-removed run is useless
+            if run_state is CleanState.RESUMABLE:  # a half-removed run is useless
                 cleaned = what_would_stay(holdings, force=force)
             cleaned = cleaned or await remove_holdings(candidate.repository, run_id, holdings, force=force)
             left = [one for one in cleaned if not one.removed]
@@ -183,10 +183,10 @@ async def _clean_one(state: "StateFolder", candidate: "Candidate", force: bool, 
     could_by_force = any(one.holding.unmerged and not one.holding.blocked for one in cleaned if one.problem)
     return RunCleaned(
         run_id=run_id,
-        standing=standing,
+        run_state=run_state,
         cleaned=tuple(cleaned),
         state=str(candidate.folder) if removable and candidate.folder and not refused else "",
-        note="it could have been resumed" if standing is CleanState.RESUMABLE and removable else "",
+        note="it could have been resumed" if run_state is CleanState.RESUMABLE and removable else "",
         refused=refused,
         next_command=forced if could_by_force else "",
     )
@@ -209,7 +209,7 @@ async def _what_there_is(candidates: "Sequence[Candidate]", root: Path, again: s
         f"name the run to clean: `sq clean --run ID{again}`, or `sq clean --all{again}` for all ended ones"
     ]
     for candidate in candidates:
-        lines.append(f"  {candidate.run_id}: {candidate.standing}")
+        lines.append(f"  {candidate.run_id}: {candidate.run_state}")
         lines += [f"    {holding_text(holding)}" for holding in await candidate.look()]
         if candidate.folder:
             lines.append(f"    state {candidate.folder}")

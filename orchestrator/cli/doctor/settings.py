@@ -27,7 +27,7 @@ from orchestrator.cli.runs.notes import (
 )
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import KEPT, SteeringSettings, old_sessions, sessions_folder
-from orchestrator.gates.stop_gate.install import HookState, standings, warnings_of
+from orchestrator.gates.stop_gate.install import HookState, states, warnings_of
 from orchestrator.gates.stop_gate.settings_text import this_sq
 from state.errors import UsageError
 from state.settings.config import load_config
@@ -45,7 +45,7 @@ def checks_of_settings(environ: Mapping[str, str], repository: Path | None) -> I
     """Check the configuration and the considerations, each problem alone, and the hooks of Claude Code."""
     yield from _configuration(environ, repository)
     yield from _considerations(repository)
-    yield _hooks(standings(environ, repository, this_sq(sys.argv[0], sys.executable)))
+    yield _hooks(states(environ, repository, this_sq(sys.argv[0], sys.executable)))
 
 
 def _configuration(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:

@@ -14,7 +14,7 @@ import click
 import structlog
 
 from orchestrator.cli import options
-from orchestrator.cli.fleet.opened import Fleet, fleet_root, opened, row_of, shown_url, standing_of
+from orchestrator.cli.fleet.opened import Fleet, fleet_root, opened, row_of, shown_url, state_of
 from orchestrator.views.screen import say, say_json
 from state.errors import UsageError
 
@@ -61,7 +61,7 @@ def _fields(record: Any) -> dict[str, Any]:  # noqa: ANN401  a row, whose module
 
 
 def _line(row: dict[str, Any]) -> str:
-    return f"{row['id']}  {standing_of(row):<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
+    return f"{row['id']}  {state_of(row):<16}  ${row['cost_usd']:>7.2f}  {row['title']}"
 
 
 @click.command("show", short_help="Show one submission.")
@@ -164,10 +164,10 @@ def _holder(fleet: Fleet, unit: "Unit") -> str:
     """Return the worker that has a cancelled submission still in its hands, or ""."""
     from orchestrator.fleet.records import UNDER_WAY, Progress, UnitState
 
-    standing = fleet.ledger.progress([unit.id]).get(unit.id, Progress())
-    held = unit.state is UnitState.CANCELLED and standing.phase in UNDER_WAY
-    alive = held and any(one.executor == standing.executor for one in fleet.living())
-    return standing.executor if alive else ""
+    state = fleet.ledger.progress([unit.id]).get(unit.id, Progress())
+    held = unit.state is UnitState.CANCELLED and state.phase in UNDER_WAY
+    alive = held and any(one.executor == state.executor for one in fleet.living())
+    return state.executor if alive else ""
 
 
 @click.command("budget", short_help="Show or set the budgets of the fleet.")

@@ -163,7 +163,7 @@ def row_of(unit: "Unit", progress: "Progress | None") -> dict[str, Any]:
     }
 
 
-def standing_of(row: dict[str, Any]) -> str:
+def state_of(row: dict[str, Any]) -> str:
     """Return how a submission stands, in a word or two."""
     phase = f"{row['phase']} {row['merged']}/{row['tasks']}" if row["phase"] else row["state"]
     return str(row["outcome"] or phase)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestrator.cli import options
-from orchestrator.cli.fleet.opened import Fleet, checked_labels, fleet_root, opened, row_of, standing_of
+from orchestrator.cli.fleet.opened import Fleet, checked_labels, fleet_root, opened, row_of, state_of
 from orchestrator.views.screen import say, say_json
 from state.errors import SqError, UsageError
 from state.outcome import Outcome, worst
@@ -260,11 +260,7 @@ def _ended(fleet: Fleet, ids: Sequence[str], *, quiet: bool) -> "list[Unit]":
         for unit in units:
             row = row_of(unit, progress.get(unit.id))
             ended = unit.exit_code is not None
-            if (
-                told.get(unit.id) != (now := standing_of(row))
-                and not quiet
-                and (ended or sys.stderr.isatty())
-            ):
+            if told.get(unit.id) != (now := state_of(row)) and not quiet and (ended or sys.stderr.isatty()):
                 say(f"{unit.id} {now}", error=not ended)
             told[unit.id] = now
         if all(unit.exit_code is not None for unit in units):

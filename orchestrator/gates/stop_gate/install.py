@@ -265,10 +265,10 @@ class HookState:
     problem: str = ""
 
 
-def standings(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[HookState]:
+def states(environ: Mapping[str, str], repository: Path | None, sq: Sequence[str]) -> list[HookState]:
     """The gate in each scope's settings. `sq` are the words that start the sq that runs now."""
     files = settings_files(environ, repository)
-    return [_standing(scope, files.get(scope), environ, sq) for scope in Scope]
+    return [_state(scope, files.get(scope), environ, sq) for scope in Scope]
 
 
 def warnings_of(found: Sequence[HookState]) -> Iterator[str]:
@@ -312,7 +312,7 @@ def command_for(scope: Scope, sq: Sequence[str], *, power_steering: bool) -> str
     return absolute_command(sq, power_steering=power_steering)
 
 
-def _standing(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: Sequence[str]) -> HookState:
+def _state(scope: Scope, file: Path | None, environ: Mapping[str, str], sq: Sequence[str]) -> HookState:
     if file is None:
         return HookState(scope=scope, file=None)
     try:

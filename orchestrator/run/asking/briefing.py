@@ -8,7 +8,7 @@ from orchestrator.run.evidence.verdict import usable
 from state.journal.events.tasks import TaskView
 from state.journal.view import SPEC, RunView
 from state.records.calls import Message
-from state.records.commands import BaselineStanding
+from state.records.commands import BaselineOutcome
 from state.records.plan import Analysis, Task
 from state.records.spec_check import in_a_line
 from state.words import OTHER_FORM, baseline_words, decision_with_reason
@@ -103,8 +103,8 @@ def not_run(view: RunView) -> list[str]:
 
 def suites_not_run(view: RunView) -> list[str]:
     """Those of `not_run` that no Worker runs: sq runs their tests in another form, or they cannot run."""
-    long = (BaselineStanding.TOO_LONG, BaselineStanding.MISSING)
-    dropped = [baseline_words(one) for one in view.baseline.checks.values() if one.standing in long]
+    long = (BaselineOutcome.TOO_LONG, BaselineOutcome.MISSING)
+    dropped = [baseline_words(one) for one in view.baseline.checks.values() if one.outcome in long]
     return [one for one in not_run(view) if one.endswith(OTHER_FORM) or one in dropped]
 
 

@@ -115,7 +115,7 @@ async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[Test
         return []
     mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
     found = judged(check, await run_on(run, subject, mixed, []))
-    if found.standing is not CommandVerdict.FAILED:
+    if found.verdict is not CommandVerdict.FAILED:
         return []
     told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
     name, kind = f"`{subject.command}` with {paths[0]} of the base", TestChangeKind.FAILS

@@ -27,7 +27,7 @@ from orchestrator.run.purpose import asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineStanding, CanaryResult, CommandRun, TestState
+from state.records.commands import BaselineCheck, BaselineOutcome, CanaryResult, CommandRun, TestState
 from state.words import OTHER_FORM, listed, names_of
 
 CHOSEN = "--verify"
@@ -154,7 +154,7 @@ async def _kept(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) 
         for command, check in before.checks.items()
         if before.tree == scratch.tree
         and check.source == sources.get(command, _ANALYSIS)
-        and (check.standing is BaselineStanding.PASSES or check.run.count.passed)
+        and (check.outcome is BaselineOutcome.PASSES or check.run.count.passed)
         and check.environment == await fingerprint_of(run, scratch, [command])
     }
 
@@ -200,12 +200,12 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
             await put_tracked_back(scratch.folder)
         done = waits if why else await run_counted(run.commands, scratch, command)
         chosen = source == CHOSEN
-        standing = standing_of(done, chosen=chosen)
+        outcome = outcome_of(done, chosen=chosen)
         checks.append(
             BaselineCheck(
                 run=done,
                 source=source,
-                standing=standing,
+                outcome=outcome,
                 chosen=chosen,
                 environment=await fingerprint_of(run, scratch, [command]),
             )
@@ -213,28 +213,26 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     return checks
 
 
-def standing_of(done: CommandRun, *, chosen: bool = False) -> BaselineStanding:
+def outcome_of(done: CommandRun, *, chosen: bool = False) -> BaselineOutcome:
     """Return the meaning of a command's result on the base for the command itself."""
     if done.timed_out:
         is_waiting = not done.seconds or done.problem.startswith(WAITS)  # or it was not begun
-        return BaselineStanding.NEVER_ENDS if is_waiting else BaselineStanding.TOO_LONG
+        return BaselineOutcome.NEVER_ENDS if is_waiting else BaselineOutcome.TOO_LONG
     if done.broken:
-        return BaselineStanding.BROKEN
+        return BaselineOutcome.BROKEN
     if done.nothing_yet or done.count.says_none:
-        return BaselineStanding.NOTHING_YET
+        return BaselineOutcome.NOTHING_YET
     if done.missing or done.exit_code is None:
-        return BaselineStanding.MISSING
+        return BaselineOutcome.MISSING
     if done.exit_code and done.complaints == () and not chosen:
-        return BaselineStanding.UNREADABLE
-    return BaselineStanding.PASSES if done.exit_code == 0 else BaselineStanding.FAILS
+        return BaselineOutcome.UNREADABLE
+    return BaselineOutcome.PASSES if done.exit_code == 0 else BaselineOutcome.FAILS
 
 
 async def _with_canary(run: Run, tree: str, check: BaselineCheck, suite: Suite) -> BaselineCheck:
     """Return the check with its canary's result, or unchanged if a canary is impossible or useless."""
     by_name = bool(check.run.count.tests)
-    shows = check.standing is BaselineStanding.PASSES or (
-        check.standing is BaselineStanding.FAILS and by_name
-    )
+    shows = check.outcome is BaselineOutcome.PASSES or (check.outcome is BaselineOutcome.FAILS and by_name)
     if not shows or suite.runs_tests is False:
         return check
     command = check.run.command
@@ -328,13 +326,13 @@ async def _by_its_path(run: Run, tree: str, failed: CommandRun) -> str:
 
 
 def _note(run: Run, check: BaselineCheck) -> str:
-    notes = (_note_of_standing(run, check), _note_of_tests(run, check), _note_of_sandbox(check))
+    notes = (_note_of_outcome(run, check), _note_of_tests(run, check), _note_of_sandbox(check))
     return "; ".join(filter(None, (*notes, _note_of_counting(check))))
 
 
 def _note_of_tests(run: Run, check: BaselineCheck) -> str:
     done = check.run
-    if check.standing is not BaselineStanding.FAILS or not done.count.tests:
+    if check.outcome is not BaselineOutcome.FAILS or not done.count.tests:
         return ""
     if not (done.passes_no_test or run.view.evidence.not_set_up):
         return ""
@@ -344,36 +342,36 @@ def _note_of_tests(run: Run, check: BaselineCheck) -> str:
 
 def _note_of_sandbox(check: BaselineCheck) -> str:
     """Return what the sandbox seems to have kept from a command, and the setting that opens it."""
-    if not check.run.walled or check.standing is BaselineStanding.NOTHING_YET:
+    if not check.run.walled or check.outcome is BaselineOutcome.NOTHING_YET:
         return ""
     return f"`{check.run.command}` runs in the sandbox and seems to lack {check.run.walled}"
 
 
-def _note_of_standing(run: Run, check: BaselineCheck) -> str:
+def _note_of_outcome(run: Run, check: BaselineCheck) -> str:
     command, done = f"`{check.run.command}` ({check.source})", check.run
-    match check.standing:
-        case BaselineStanding.MISSING:
+    match check.outcome:
+        case BaselineOutcome.MISSING:
             return f"{command} is left out: {lack_of(done)}{_remedy(run)}"
-        case BaselineStanding.BROKEN:
+        case BaselineOutcome.BROKEN:
             return (
                 f"{command} could not run: {done.broken}{_remedy(run)}. It is run again after the work: if "
                 "it stops in the same way, it shows nothing and the run ends with code 5 at best"
             )
-        case BaselineStanding.TOO_LONG | BaselineStanding.NEVER_ENDS:
+        case BaselineOutcome.TOO_LONG | BaselineOutcome.NEVER_ENDS:
             return f"{command} {_why_not_again(check)}"
-        case BaselineStanding.UNREADABLE:
+        case BaselineOutcome.UNREADABLE:
             return (
                 f"{command} is left out: it fails before any change, with no complaint that sq can read "
                 f"({cause_of(done)}){_remedy(run)}"
             )
-        case BaselineStanding.FAILS if done.complaints:
+        case BaselineOutcome.FAILS if done.complaints:
             return f"{command} complains before any change already: new complaints count"
-        case BaselineStanding.NOTHING_YET:
+        case BaselineOutcome.NOTHING_YET:
             files = _SCRIPT.findall(done.command) if check.chosen else []
             gone = [one for one in files if not (run.repository / one).exists()]
             why = f"file not found: {named(gone)}" if gone else done.nothing_yet or "it ran no test"
             return f"{command} has nothing to run yet: {why}. It is due from the first task on"
-        case BaselineStanding.FAILS if not done.count.tests:
+        case BaselineOutcome.FAILS if not done.count.tests:
             return (
                 f"{command} fails before any change ({cause_of(done)}), and its tests are not known by name: "
                 "it has to pass after the work, else it vouches for nothing and the run ends with code 5 "
@@ -390,7 +388,7 @@ def _note_of_standing(run: Run, check: BaselineCheck) -> str:
 
 def _why_not_again(check: BaselineCheck) -> str:
     problem = check.run.problem
-    if check.standing is BaselineStanding.NEVER_ENDS:
+    if check.outcome is BaselineOutcome.NEVER_ENDS:
         return f"is left out, because it never ends: {problem}"
     return (
         f"takes too long: it {problem} and is not run again. Raise limits.verify_s, or name a quicker "
@@ -400,7 +398,7 @@ def _why_not_again(check: BaselineCheck) -> str:
 
 def _note_of_counting(check: BaselineCheck) -> str:
     """Return how a command counts whose tests sq cannot count, and which end a run can reach with it."""
-    passes = check.standing is BaselineStanding.PASSES and check.run.complaints is None
+    passes = check.outcome is BaselineOutcome.PASSES and check.run.complaints is None
     if not passes or check.run.count.ran is not None or (check.canary and check.canary.caught):
         return ""
     return (
@@ -421,7 +419,7 @@ def lack_of(done: CommandRun) -> str:
 
 def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
     """Return the end of a run whose user named a command that this machine cannot run."""
-    lacking = [one for one in checks if one.chosen and one.standing is BaselineStanding.MISSING]
+    lacking = [one for one in checks if one.chosen and one.outcome is BaselineOutcome.MISSING]
     if not lacking:
         return None
     told = "; ".join(f"`{one.run.command}`: {lack_of(one.run)}" for one in lacking)
@@ -436,7 +434,7 @@ def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
 def _cannot_verify(checks: Sequence[BaselineCheck], lacking: Sequence[str]) -> RunEnded | None:
     """Return the end of a run whose commands all lack an environment that the checkout has."""
     missing = [one for one in lacking if ALONE in one]
-    if not missing or any(one.standing is BaselineStanding.PASSES or one.run.count.passed for one in checks):
+    if not missing or any(one.outcome is BaselineOutcome.PASSES or one.run.count.passed for one in checks):
         return None
     cause = f"nothing could verify the work, so none was begun: {missing[0]}. Begin again with one of them"
     return RunEnded(outcome=Outcome.USAGE, cause=cause)

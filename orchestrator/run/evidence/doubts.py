@@ -149,7 +149,7 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
         await contents_at(run.repository, tree, paths, largest=_LARGEST)
         for tree in (subject.base, subject.tree)
     ]
-    for path in _standing_in(olds, news, run.view.spec_words):
+    for path in _shadowing(olds, news, run.view.spec_words):
         found[f"{path}: it stands in for a module of Python's"] = None
     for path in paths:
         before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
@@ -159,7 +159,7 @@ async def marks_between(run: Run, subject: ResultComparison) -> tuple[str, ...]:
     return tuple(found)[:_MOST_MARKS]
 
 
-def _standing_in(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str) -> Iterator[str]:
+def _shadowing(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str) -> Iterator[str]:
     """Yield new modules that are loaded in place of one of Python's library, unless the spec has its word."""
     for path in news:
         place = PurePosixPath(path)

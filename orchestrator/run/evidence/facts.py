@@ -15,7 +15,7 @@ from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
-from state.records.reviews import Evidence, EvidenceKind
+from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import WorkFacts
 from state.words import listed
 
@@ -100,7 +100,7 @@ def computed(
             return _command(criterion, runs, folder)
     holds = False if bad else None if unknown else True
     why = listed(bad) if bad else unknown or "sq computed it from the files"
-    return Evidence(kind=EvidenceKind.COMPUTED, ref=criterion.constraint, holds=holds, why=why)
+    return _evidence(criterion.constraint, holds, why)
 
 
 def _except(names: Iterable[str], allowed: Sequence[str]) -> list[str]:
@@ -134,7 +134,11 @@ def _command(criterion: Criterion, runs: Iterable[CommandRun], folder: Path) -> 
     holds = not failed if ran else None
     why = f"`{ran[0].command}` passed" if ran else "sq ran no such command on this tree"
     why = f"`{failed[0].command}` ended with exit code {failed[0].exit_code}" if failed else why
-    return Evidence(kind=EvidenceKind.COMPUTED, ref=ConstraintKind.COMMAND, holds=holds, why=why)
+    return _evidence(ConstraintKind.COMMAND, holds, why)
+
+
+def _evidence(ref: str, holds: bool | None, why: str) -> Evidence:
+    return Evidence(kind=EvidenceKind.COMPUTED, ref=ref, holds=holds, why=why, mark=Mark.COMPUTED)
 
 
 def _runs(suite: Suite, wanted: Suite) -> bool:

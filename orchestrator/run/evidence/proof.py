@@ -54,7 +54,7 @@ _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
 class _Found:
     changes: list[TestChange] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
-    proven: bool = False
+    failed_before: list[str] = field(default_factory=list)
     canaries: list[CanaryResult] = field(default_factory=list)
     untold: list[str] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     found.changes += _lost(run, base, passed)
     subjects = []
     for one in passed:
-        if one.standing in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
+        if one.verdict in {CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE}:
             found.untold += _fewer(run, base, one.run)
             subject = await subject_of(run, one.run, base, tree)
             subjects.append(subject)
@@ -99,7 +99,7 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         base=base,
         changes=await _with_weakened(run, base, tree, subjects, found),
         unproven=tuple(dict.fromkeys(found.unproven)),
-        proven=found.proven,
+        failed_before=tuple(found.failed_before),
         canaries=tuple(found.canaries),
         untold=tuple(dict.fromkeys(found.untold)),
         only_here=tuple(found.only_here),
@@ -191,7 +191,7 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
         found.untold += red.untold
-        found.proven = found.proven or red.proven
+        found.failed_before += red.failed
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
     if (whole or subject.touched.decides) and _in_time(run, subject, found, "a failing test"):
@@ -296,7 +296,6 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
         found.unlike.append(alone)
     before = subject.before.count.tests if subject.before else {}
     added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
-    found.proven = found.proven or bool(answer.needed)
     found.idle |= _idle(subject, work, answer)
     return bool(answer.needed) and added <= set(answer.failing)
 
@@ -365,7 +364,7 @@ async def _on_a_clean_copy(run: Run, subject: ResultComparison, found: _Found) -
     if not (check and check.canary and check.canary.caught):
         return
     done = await run_on(run, subject, subject.tree, [])
-    if judged(check, done).standing is CommandVerdict.FAILED:
+    if judged(check, done).verdict is CommandVerdict.FAILED:
         found.only_here.append(subject.command)
 
 
@@ -422,12 +421,12 @@ def _without_canary(subject: ResultComparison, found: _Found, *, was_tried: bool
 class Red:
     """The results of the work's tests on the base's code.
 
-    `unproven` are those that pass there, if none fails: tests, or their files if names are unknown. `proven`:
-    one fails there. `untold` names the checks without an answer, for instance because no test ran.
+    `unproven` are those that pass there, if none fails: tests, or their files if names are unknown. `failed`
+    are those that fail there. `untold` names the checks without an answer, for instance because no test ran.
     """
 
     unproven: tuple[str, ...] = ()
-    proven: bool = False
+    failed: tuple[str, ...] = ()
     untold: tuple[str, ...] = ()
 
 
@@ -453,8 +452,8 @@ async def red_before_green(run: Run, subject: ResultComparison) -> Red:
     done = await run_on(run, subject, mixed, [] if inline else files)
     before = subject.before.count.tests if subject.before else {}
     failed = names_of(done.count, TestState.FAILED)
-    if any(before.get(name) is not TestState.FAILED for name in failed):
-        return Red(proven=True)
+    if new := tuple(name for name in failed if before.get(name) is not TestState.FAILED):
+        return Red(failed=new)
     if done.exit_code != 0 and not failed:
         told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
         return Red(untold=(_unknown(subject, told),))

@@ -20,7 +20,7 @@ from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import (
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CanaryResult,
     CommandRun,
     Complaint,
@@ -55,7 +55,7 @@ def with_output(results: Sequence[Judged]) -> str:
     parts = []
     for one in results:
         tail = readable(
-            one.run.output_tail, _TAIL if one.standing is not CommandVerdict.PASSED else _TAIL_OF_PASSED
+            one.run.output_tail, _TAIL if one.verdict is not CommandVerdict.PASSED else _TAIL_OF_PASSED
         )
         shown = f"\n\n{data(tail, 'the end of its output')}" if tail else ""
         parts.append(f"`{line(one.run.command)}`: {line(said(one))}.{shown}")
@@ -67,15 +67,15 @@ def said(one: Judged) -> str:
     counted = count_words(one.run.count)
     if one.complaints:
         return f"{complaint_count(one.complaints)}: {listed(each.words for each in one.complaints)}"
-    if one.standing is CommandVerdict.PASSED and one.run.complaints is not None:
+    if one.verdict is CommandVerdict.PASSED and one.run.complaints is not None:
         return "passed" if one.run.exit_code == 0 else f"no new complaint, {len(one.run.complaints)} old"
-    if one.standing is CommandVerdict.PASSED:
+    if one.verdict is CommandVerdict.PASSED:
         words = "passed" if one.run.exit_code == 0 else "fails only in tests that do not count"
         words += f", {counted}"
         words += f", failing as at the base: {listed(one.known)}" if one.known else ""
         return words + (f", flaky: {listed(one.flaky)}" if one.flaky else "")
     if one.why:
-        return f"{one.standing}: {one.why}"
+        return f"{one.verdict}: {one.why}"
     if one.failing:
         return f"failed in {listed(one.failing)}, {counted}"
     return one.run.problem or f"failed with exit code {one.run.exit_code}, {counted}"
@@ -98,13 +98,13 @@ def failures(results: Sequence[Judged]) -> str:
             else f"failed: {one.why or cause_of(one.run)}"
         )
         for one in results
-        if one.standing is CommandVerdict.FAILED
+        if one.verdict is CommandVerdict.FAILED
     )
 
 
 def feedback(results: Sequence[Judged]) -> str:
     """Return the failures, with the output, for the agent that has to fix them."""
-    return "\n\n".join(_feedback(one) for one in results if one.standing is CommandVerdict.FAILED)
+    return "\n\n".join(_feedback(one) for one in results if one.verdict is CommandVerdict.FAILED)
 
 
 def _feedback(one: Judged) -> str:
@@ -155,13 +155,13 @@ def cause_of(done: CommandRun) -> str:
 
 def unanswered(results: Iterable[Judged]) -> str:
     """Return which commands could not answer, and why, or "" if all did."""
-    silent = [one for one in results if one.standing is CommandVerdict.UNANSWERED]
+    silent = [one for one in results if one.verdict is CommandVerdict.UNANSWERED]
     return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
 
 
 def has_failed(results: Iterable[Judged]) -> bool:
     """Whether a command speaks against the work."""
-    return any(one.standing is CommandVerdict.FAILED for one in results)
+    return any(one.verdict is CommandVerdict.FAILED for one in results)
 
 
 def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
@@ -177,7 +177,7 @@ def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
 
 
 def _counts(check: BaselineCheck | None) -> bool:
-    if check is None or check.standing is BaselineStanding.NOTHING_YET:
+    if check is None or check.outcome is BaselineOutcome.NOTHING_YET:
         return True
     return bool(check.canary and check.canary.caught)
 
@@ -194,12 +194,12 @@ def failing_before(view: RunView) -> list[tuple[str, str]]:
     """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
     for command, check in view.baseline.checks.items():
-        if check.standing is BaselineStanding.BROKEN:
+        if check.outcome is BaselineOutcome.BROKEN:
             continue
         failed = names_of(check.run.count, TestState.FAILED)
         if failed:
             found.append((command, listed(failed)))
-        elif check.standing is BaselineStanding.FAILS:
+        elif check.outcome is BaselineOutcome.FAILS:
             old = f"{len(check.run.complaints)} old complaints" if check.run.complaints else ""
             found.append((command, old or "as a whole, its tests are not known by name"))
     return found
@@ -210,14 +210,14 @@ def broken_before(view: RunView) -> list[tuple[str, str]]:
     return [
         (command, check.run.broken)
         for command, check in view.baseline.checks.items()
-        if check.standing is BaselineStanding.BROKEN
+        if check.outcome is BaselineOutcome.BROKEN
     ]
 
 
 def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | None) -> list[Judged]:
     """Return the commands that passed on the merged whole and prove something."""
     if view.settings is None:
-        return [one for one in results if one.standing is CommandVerdict.PASSED]
+        return [one for one in results if one.verdict is CommandVerdict.PASSED]
     caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
     lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
     answers = {one.command: one for one in proofs.without_work} if proofs else {}

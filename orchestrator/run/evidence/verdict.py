@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from state.records.commands import (
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CommandRun,
     Complaint,
     TestReruns,
@@ -28,8 +28,8 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 _DROPPED = frozenset({
-    BaselineStanding.MISSING, BaselineStanding.TOO_LONG, BaselineStanding.NEVER_ENDS,
-    BaselineStanding.UNREADABLE,
+    BaselineOutcome.MISSING, BaselineOutcome.TOO_LONG, BaselineOutcome.NEVER_ENDS,
+    BaselineOutcome.UNREADABLE,
 })  # fmt: skip
 
 
@@ -44,7 +44,7 @@ class CommandVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A command's result and the reason for its standing.
+    """A command's result and the reason for its verdict.
 
     `failing` are the tests that speak against the work. `known` failed at the base already and `flaky` have
     changing results, so neither counts against it. `complaints` are the new ones of a check, and `reruns`
@@ -52,7 +52,7 @@ class Judged:
     """
 
     run: CommandRun
-    standing: CommandVerdict
+    verdict: CommandVerdict
     why: str = ""
     failing: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
@@ -83,16 +83,16 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
     new = tuple(name for name in failed if name not in known and name not in flaky)
     unsteady = tuple(name for name in failed if name in flaky)
     if new:
-        return Judged(run=run, standing=CommandVerdict.FAILED, failing=new, known=known, flaky=unsteady)
-    if known and base and base.standing is BaselineStanding.BROKEN:
+        return Judged(run=run, verdict=CommandVerdict.FAILED, failing=new, known=known, flaky=unsteady)
+    if known and base and base.outcome is BaselineOutcome.BROKEN:
         why = f"{listed(known)} could not be loaded before any change, and still cannot"
-        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+        return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
     if run.exit_code == 0 or failed:
-        return Judged(run=run, standing=CommandVerdict.PASSED, known=known, flaky=unsteady)
-    if base and base.standing is BaselineStanding.FAILS and _same_failure(base, run):
+        return Judged(run=run, verdict=CommandVerdict.PASSED, known=known, flaky=unsteady)
+    if base and base.outcome is BaselineOutcome.FAILS and _same_failure(base, run):
         why = "it failed before any change in the same way, and its tests are not known by name"
-        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
-    return Judged(run=run, standing=CommandVerdict.FAILED)
+        return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
+    return Judged(run=run, verdict=CommandVerdict.FAILED)
 
 
 def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def met_a_limit(run: CommandRun) -> bool:
 
 def usable(base: BaselineCheck | None) -> bool:
     """Whether a command can give a result at all, judged by its result on the base."""
-    return base is None or base.standing not in _DROPPED
+    return base is None or base.outcome not in _DROPPED
 
 
 def executed_a_test(
@@ -132,7 +132,7 @@ def executed_a_test(
         answer: its result without the work, if that was asked.
         no_code: the work changes documents alone.
     """
-    if one.standing is not CommandVerdict.PASSED:
+    if one.verdict is not CommandVerdict.PASSED:
         return False
     chosen, ran = one.run.command in settings.verify, one.run.count.ran
     if ran is not None:
@@ -144,13 +144,13 @@ def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Comp
     """Return the meaning of a check's complaints, or None if its exit code decides."""
     if base is None and run.exit_code:
         why = "the repository did not ask for this check before the work"
-        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+        return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
     exit_before = base.run.exit_code if base else 0
     new = new_complaints((base.run.complaints if base else None) or (), complaints)
     if new and (run.exit_code or exit_before):
-        return Judged(run=run, standing=CommandVerdict.FAILED, complaints=new)
+        return Judged(run=run, verdict=CommandVerdict.FAILED, complaints=new)
     if run.exit_code and complaints and exit_before and run.exit_code <= exit_before:
-        return Judged(run=run, standing=CommandVerdict.PASSED)
+        return Judged(run=run, verdict=CommandVerdict.PASSED)
     return None
 
 
@@ -180,33 +180,33 @@ def _words(one: Complaint) -> str:
 
 def _broken(base: BaselineCheck | None, run: CommandRun) -> Judged:
     """Return the meaning of a runner that stopped. As at the base, it shows nothing about the work."""
-    if base and base.standing is BaselineStanding.BROKEN:
+    if base and base.outcome is BaselineOutcome.BROKEN:
         if _plain(base.run.broken) == _plain(run.broken):
             why = f"it could not run before any change either: {run.broken}"
-            return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+            return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
         why = f"it could not run before for another reason, and now stops too: {run.broken}"
     else:
         why = f"its runner stopped: {run.broken}"
-    return Judged(run=run, standing=CommandVerdict.FAILED, why=why)
+    return Judged(run=run, verdict=CommandVerdict.FAILED, why=why)
 
 
 def _unanswered(base: BaselineCheck | None, run: CommandRun) -> Judged:
-    if run.missing and base and base.standing in {BaselineStanding.PASSES, BaselineStanding.FAILS}:
+    if run.missing and base and base.outcome in {BaselineOutcome.PASSES, BaselineOutcome.FAILS}:
         why = f"it could run before the change, and now lacks {run.missing}"
-        return Judged(run=run, standing=CommandVerdict.FAILED, why=why)
+        return Judged(run=run, verdict=CommandVerdict.FAILED, why=why)
     if run.missing and not (base and base.chosen):
         why = f"{run.missing} is not on this machine"
-        return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+        return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
     why = run.problem or f"{run.missing} is not on this machine"
-    return Judged(run=run, standing=CommandVerdict.UNANSWERED, why=why)
+    return Judged(run=run, verdict=CommandVerdict.UNANSWERED, why=why)
 
 
 def _nothing_ran(base: BaselineCheck | None, run: CommandRun) -> Judged:
     why = run.nothing_yet or "it says that it ran no test"
-    ran_before = base is not None and base.standing is BaselineStanding.PASSES
+    ran_before = base is not None and base.outcome is BaselineOutcome.PASSES
     if run.exit_code and ran_before and base and not base.run.count.tests:
-        return Judged(run=run, standing=CommandVerdict.FAILED, why=why)  # no other check would notice
-    return Judged(run=run, standing=CommandVerdict.NO_EVIDENCE, why=why)
+        return Judged(run=run, verdict=CommandVerdict.FAILED, why=why)  # no other check would notice
+    return Judged(run=run, verdict=CommandVerdict.NO_EVIDENCE, why=why)
 
 
 def _same_failure(base: BaselineCheck, now: CommandRun) -> bool:

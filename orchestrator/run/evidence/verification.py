@@ -126,11 +126,11 @@ def _long_at_base(run: Run, command: str) -> float:
 async def _fails(run: Run, scratch: ScratchWorktree, done: CommandRun) -> bool:
     """Whether a command speaks against the work, tests aside that change their mind at the base too."""
     base = run.view.baseline.checks.get(done.command)
-    if judged(base, done).standing is not CommandVerdict.FAILED:
+    if judged(base, done).verdict is not CommandVerdict.FAILED:
         return False
     unsteady = await _run_again(run, scratch, done)
     flaky = [one.test for one in unsteady if one.is_flaky]
-    return judged(base, done, flaky=flaky).standing is CommandVerdict.FAILED
+    return judged(base, done, flaky=flaky).verdict is CommandVerdict.FAILED
 
 
 def _was_cut(run: Run, task_id: str, commands: Sequence[str]) -> bool:

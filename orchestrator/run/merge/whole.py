@@ -46,7 +46,7 @@ async def catch_up(run: Run) -> None:
     state = await run.integration.begin_merge(whole, news)
     if state.is_clean:
         finished = await run.evidence.verify(run, task_id="", folder=state.folder, tree=state.tree)
-        if all(one.standing in _GOOD for one in results(run, finished)):
+        if all(one.verdict in _GOOD for one in results(run, finished)):
             run_id = run.started.run_id
             about = "The user's newest commits and the finished work together."
             message = commit_message(f"Merge: the work of run {run_id}", about, run_id=run_id)

@@ -17,13 +17,15 @@ from pathlib import Path
 
 from agents.concurrency import aside_or
 from orchestrator.git.command import git, git_bytes
+from orchestrator.git.trees import changed_paths
 from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
+from orchestrator.run.evidence.changes import of_files
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
 from state.records.commands import CommandRun, TestState
-from state.records.reviews import Evidence, EvidenceKind
+from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.words import listed, names_of
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")
@@ -101,11 +103,29 @@ async def _test(on: CheckedTree, evidence: Evidence) -> Evidence:
     if not passed:
         why = f"it was skipped in `{ended[0][2]}`, so it shows nothing"
         return replace(evidence, holds=False, why=why, general=general)
-    without = _without_the_work(on, {name for name, _ in passed})
+    names = {name for name, _ in passed}
+    without, mark = _without_the_work(on, names), await _mark_of(on, names)
     many = f"{len(passed)} tests" if len(passed) > 1 else "it"
     skipped = f", {len(ended) - len(passed)} more were skipped" if len(ended) > len(passed) else ""
-    why = f"{many} passed in `{passed[0][1]}`{skipped}{without}"
-    return replace(evidence, holds=True, why=why, general=general or without == _NEEDS_NO_WORK)
+    unseen = "" if mark or without else ", and sq has not seen it fail without the work"
+    why = f"{many} passed in `{passed[0][1]}`{skipped}{without}{unseen}"
+    return replace(evidence, holds=True, why=why, general=general or without == _NEEDS_NO_WORK, mark=mark)
+
+
+async def _mark_of(on: CheckedTree, names: set[str]) -> Mark | None:
+    """Return what tests that passed show, or None if sq has not seen one of them fail without the work."""
+    failed = {
+        name
+        for check in on.view.baseline.checks.values()
+        for name in names_of(check.run.count, TestState.FAILED)
+    }
+    if names <= failed:
+        changed = await changed_paths(on.repository, on.view.baseline.tree, on.tree)
+        if not of_files(names, changed):
+            return Mark.EXAMINED
+    seen = {name for found in on.proofs for one in found.without_work if one.needed for name in one.failing}
+    seen |= {name for found in on.proofs for name in found.failed_before}
+    return Mark.TESTED if names & seen else None
 
 
 def _without_the_work(on: CheckedTree, names: set[str]) -> str:

@@ -28,6 +28,7 @@ from state.records.reviews import (
     EvidenceKind,
     IssueType,
     JudgedBy,
+    Mark,
     ReviewIssue,
 )
 
@@ -145,7 +146,6 @@ async def judge(
                 by=JudgedBy.REVIEWER if verdict is claim.verdict else JudgedBy.RULE,
                 commit=commit,
                 tree=tree,
-                kind=one.kind,
                 task_id=task_id,
                 claim=claim.reason,
                 evidence=(*((fact,) if fact else ()), *await _all_checked(on, claim.evidence, one)),
@@ -200,7 +200,8 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         if not (of_task or event.tree in known):
             continue
         on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
-        again = replace(event, evidence=await _all_checked(on, event.evidence, one))
+        now = await _all_checked(on, event.evidence, one)
+        again = replace(event, evidence=tuple(map(_with_former_mark, event.evidence, now)))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
             if again.verdict is CriterionVerdict.MET and again.proof is None and not of_task:
@@ -208,6 +209,11 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         if again != event:
             found.append(again)
     return found
+
+
+def _with_former_mark(then: Evidence, now: Evidence) -> Evidence:
+    """Return a piece of evidence that still holds with the mark that it had where its worth was asked."""
+    return replace(now, mark=then.mark) if now.holds and not now.mark else now
 
 
 def _is_of_a_merged_task(view: RunView, event: CriterionJudged) -> bool:
@@ -239,7 +245,9 @@ async def _all_checked(
     words = f"{criterion.text} {criterion.quote}".lower()
     if criterion.kind is CriterionKind.CONSTRAINT:
         return tuple(
-            replace(one, general=not _is_named(on, one, words)) if one.kind is EvidenceKind.COMMAND else one
+            replace(one, general=not _is_named(on, one, words), mark=Mark.COMPUTED)
+            if one.kind is EvidenceKind.COMMAND
+            else one
             for one in found
         )
     old = not _STAYS.search(words)

@@ -185,9 +185,9 @@ def settle(
         _ruled(finding, rulings.get(finding.id), passed=report.passed)
         for finding in with_disputes(known, disputes)
     ]
-    standing = with_new(ruled, as_findings(*report.issues), number)
-    findings = [_held_to_the_bar(finding, number) for finding in standing]
-    below = [now for now, was in zip(findings, standing, strict=True) if now.state is not was.state]
+    ruled_on = with_new(ruled, as_findings(*report.issues), number)
+    findings = [_held_to_the_bar(finding, number) for finding in ruled_on]
+    below = [now for now, was in zip(findings, ruled_on, strict=True) if now.state is not was.state]
     return Settled(
         findings=tuple(findings),
         suggestions=tuple(_in_words(finding) for finding in below),

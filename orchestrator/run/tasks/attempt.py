@@ -70,7 +70,7 @@ from state.journal.events import (
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.phase import is_parked
 from state.paths import scratch_folder
-from state.records.commands import BaselineCheck, BaselineStanding
+from state.records.commands import BaselineCheck, BaselineOutcome
 from state.roles import Role
 from state.settings.records import Workflow
 from state.words import baseline_words
@@ -322,7 +322,7 @@ def is_named(check: BaselineCheck, reason: str) -> bool:
 
 
 def _could_not_run(check: BaselineCheck) -> bool:
-    return not usable(check) or check.standing is BaselineStanding.BROKEN
+    return not usable(check) or check.outcome is BaselineOutcome.BROKEN
 
 
 async def _holds_without(run: Run, task: TaskView) -> bool:

@@ -120,8 +120,8 @@ def fingerprint(result: GateResult) -> str:
 async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     if users := await refused_changes(run):
         return GateResult(gate=DIFF, verdict=Verdict.BLOCK, reason=users)
-    standing = undisputed(task.review.open, disputes_of(run.view, task))
-    may_be_empty = bool(task.review.open) and not standing and task.is_in_merged_work
+    undisputed_ones = undisputed(task.review.open, disputes_of(run.view, task))
+    may_be_empty = bool(task.review.open) and not undisputed_ones and task.is_in_merged_work
     odd = run.places.take_oddities(folder)
     if odd.left_out:
         named = "; ".join(f"{line(path)}: {why}" for path, why in odd.left_out.items())
@@ -139,12 +139,12 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
             verdict=Verdict.BLOCK,
             reason="The workspace holds no change at all: the task cannot be complete with an empty diff.",
         )
-    if standing and tree == task.claim.committed_tree:
+    if undisputed_ones and tree == task.claim.committed_tree:
         return GateResult(
             gate=DIFF,
             verdict=Verdict.BLOCK,
             reason="Nothing has changed since the review that sent this task back: its findings still stand. "
-            f"There is no evidence against {', '.join(standing)}.",
+            f"There is no evidence against {', '.join(undisputed_ones)}.",
         )
     changed = await changed_paths(folder, task.place.base_commit, tree)
     if protected := [path for path in changed if protected_path(path, run.settings.protected)]:

@@ -12,7 +12,7 @@ _ERROR_KEPT = 300  # characters of an error that are compared
 _VARIES = re.compile(r"0x[0-9a-fA-F]+|\d+(\.\d+)?|/tmp/\S+")
 
 
-def standing_still(trees: Sequence[str], threshold: int) -> bool:
+def is_stalled(trees: Sequence[str], threshold: int) -> bool:
     """Whether the tree has been the same at the end of the last `threshold` iterations and one before."""
     newest = trees[-(threshold + 1) :]
     return len(newest) > threshold and len(set(newest)) == 1

@@ -27,9 +27,9 @@ from orchestrator.run.tasks.hand_over import NOTHING_BEFORE, Before, before_of
 from orchestrator.run.tasks.progress import (
     is_checkpoint,
     is_review_due,
+    is_stalled,
     refused_too_often,
     same_error,
-    standing_still,
 )
 from state.journal.events import TaskFailed, TaskStuck
 from state.journal.events.calls import CallView
@@ -317,7 +317,7 @@ def _stuck(task: TaskView, run: Run) -> TaskStuck | None:
     if error := same_error(task.open.errors, threshold):
         reason = f"the last {threshold} iterations ended with the same error: {error}"
         return TaskStuck(task_id=task.task.id, reason=reason)
-    if standing_still(task.open.trees, threshold):
+    if is_stalled(task.open.trees, threshold):
         reason = f"nothing has changed in the workspace for {threshold} iterations"
         return TaskStuck(task_id=task.task.id, reason=reason)
     if task.iteration >= limit:

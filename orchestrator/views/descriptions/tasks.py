@@ -266,7 +266,7 @@ def _judged(view: RunView, event: e.CriterionJudged) -> Words:
     again = " on the work with your commits" if event.by is JudgedBy.RULE else ""
     return Words(
         kind="criterion",
-        text=f"{event.criterion_id} {event.standing}{again}{reason} ({short(text)})",
+        text=f"{event.criterion_id} {event.mark.words}{again}{reason} ({short(text)})",
         quotes=below(SQ, map(evidence_line, () if event.proof else event.evidence)),
     )
 

@@ -11,19 +11,31 @@ from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.records.commands import UNCOUNTED, BaselineCheck, CommandRun, TestState
 from state.records.plan import Criterion, CriterionKind
-from state.records.reviews import Evidence, Finding, JudgedBy
+from state.records.reviews import Evidence, Finding, JudgedBy, Mark
 from state.words import names_of
 
 
 class CriterionState(StrEnum):
-    """The state of a criterion: of the work on it, and after a review the worth of the verdict."""
+    """The state of a criterion, in words: of the work on it, and after a review its mark."""
 
-    PROVEN = "proven"
+    EXAMINED = "examined"
+    TESTED = "tested"
+    COMPUTED = "computed"
     CLAIMED = "claimed"
     NOT_MET = "not met"
     NOT_CHECKED = "not checked"
     UNDER_WAY = "under way"
     NOT_BEGUN = "not begun"
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether sq has seen something that shows the criterion."""
+        return self in {CriterionState.EXAMINED, CriterionState.TESTED, CriterionState.COMPUTED}
+
+    @property
+    def mark(self) -> Mark:
+        """The name for machines. Without a verdict it is `not_checked`."""
+        return Mark.__members__.get(self.name, Mark.NOT_CHECKED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +43,7 @@ class CriterionRow:
     """One criterion. The fields from `evidence` on are empty until there is a verdict on it.
 
     `place` is `spec.md:14-16`, or "" if its words are not in the spec. `proof` is the piece of evidence that
-    proves it. `words` are the reviewer's. `note` says why there is no verdict, or that the verdict is about
+    shows it. `words` are the reviewer's. `note` says why there is no verdict, or that the verdict is about
     another tree. `seq` is the place of the verdict in the journal, or 0.
     """
 
@@ -41,7 +53,8 @@ class CriterionRow:
     place: str
     quote: str
     tasks: tuple[str, ...]
-    standing: CriterionState
+    state: CriterionState
+    mark: Mark
     evidence: tuple[Evidence, ...] = ()
     proof: Evidence | None = None
     words: str = ""
@@ -58,9 +71,9 @@ def criteria_of(view: RunView) -> tuple[CriterionRow, ...]:
 
 
 def counted(rows: Iterable[CriterionRow]) -> dict[CriterionState, int]:
-    """Return how many criteria have each standing, without those that none has."""
-    found = Counter(row.standing for row in rows)
-    return {standing: found[standing] for standing in CriterionState if found[standing]}
+    """Return how many criteria have each state, without those that none has."""
+    found = Counter(row.state for row in rows)
+    return {state: found[state] for state in CriterionState if found[state]}
 
 
 def place_of(view: RunView, criterion: Criterion) -> str:
@@ -76,7 +89,7 @@ def place_of(view: RunView, criterion: Criterion) -> str:
 
 def _row(view: RunView, criterion: Criterion) -> CriterionRow:
     judged = view.whole.judged.get(criterion.id)
-    standing, note = _standing(view, criterion, judged)
+    state, note = _state(view, criterion, judged)
     said = judged.event if judged else None
     return CriterionRow(
         id=criterion.id,
@@ -85,9 +98,10 @@ def _row(view: RunView, criterion: Criterion) -> CriterionRow:
         place=place_of(view, criterion),
         quote=criterion.quote,
         tasks=criterion.task_ids,
-        standing=standing,
+        state=state,
+        mark=state.mark,
         evidence=said.evidence if said else (),
-        proof=said.proof if said and standing is CriterionState.PROVEN else None,
+        proof=said.proof if said and state.is_seen else None,
         words=said.claim if said else "",
         by=said.by if said else None,
         commit=said.commit if said else "",
@@ -97,13 +111,13 @@ def _row(view: RunView, criterion: Criterion) -> CriterionRow:
     )
 
 
-def _standing(view: RunView, criterion: Criterion, judged: JudgedView | None) -> tuple[CriterionState, str]:
-    """Return the standing and a note. A verdict counts only for the tree of the merged work."""
+def _state(view: RunView, criterion: Criterion, judged: JudgedView | None) -> tuple[CriterionState, str]:
+    """Return the state and a note. A verdict counts only for the tree of the merged work."""
     tasks = [view.tasks[id_] for id_ in criterion.task_ids if id_ in view.tasks]
     is_over = view.ended is not None or view.checkout.is_home
     fits = judged is not None and judged.event.tree == view.whole.tree
     if judged and fits and (is_over or all(task.stage is Stage.MERGED for task in tasks)):
-        return CriterionState(judged.event.standing), ""
+        return CriterionState(judged.event.mark.words), ""
     if all(task.stage is Stage.WAITING for task in tasks):
         return CriterionState.NOT_BEGUN, ""
     if not is_over:

@@ -16,7 +16,7 @@ from state.journal import events as e
 from state.journal.events.tasks import UNMERGED_ENDS, Stage
 from state.journal.view import RunView
 from state.records.questions import Basis
-from state.records.reviews import EvidenceKind, FindingState
+from state.records.reviews import FindingState
 from state.settings.records import Sandbox
 from state.verdicts import Verdict
 from state.words import listed
@@ -147,9 +147,12 @@ def unheard(view: RunView) -> Iterator[Point]:
         yield Point(Urgency.KNOW, "not heard", what, words=word.text, task_id=word.task_id)
 
 
-_STANDINGS = {
+_STATES = {
     CriterionState.NOT_MET: (Urgency.DECIDE, "a criterion is not met"),
-    CriterionState.CLAIMED: (Urgency.UNPROVEN, "a criterion is claimed, and sq has seen no proof"),
+    CriterionState.CLAIMED: (
+        Urgency.UNPROVEN,
+        "a criterion is claimed, and sq has seen nothing that shows it",
+    ),
     CriterionState.NOT_CHECKED: (Urgency.UNPROVEN, "a criterion was not checked"),
     CriterionState.UNDER_WAY: (Urgency.UNPROVEN, "a criterion has work that did not end"),
     CriterionState.NOT_BEGUN: (Urgency.UNPROVEN, "no work was begun for a criterion"),
@@ -158,22 +161,12 @@ _WHILE_IT_GOES_ON = frozenset({CriterionState.UNDER_WAY, CriterionState.NOT_BEGU
 
 
 def criteria(view: RunView, rows: Iterable[CriterionRow]) -> Iterator[Point]:
-    """Yield the criteria without proof, with a line as their only proof, and without a place in the spec."""
+    """Yield the criteria that nothing shows which sq has seen, and those without a place in the spec."""
     for row in rows:
-        if row.standing in _STANDINGS and (view.ended or row.standing not in _WHILE_IT_GOES_ON):
-            urgency, what = _STANDINGS[row.standing]
-            yield Point(
-                urgency, f"criterion {row.standing}", f"{what} ({row.id})", words=row.text, seq=row.seq
-            )
-        if row.proof and row.proof.kind is EvidenceKind.LINE:
-            yield Point(
-                Urgency.KNOW,
-                "criterion that a line alone proves",
-                f"sq saw the line that is the proof of {row.id}, and only the reviewer says that it suffices",
-                words=row.text,
-                seq=row.seq,
-            )
-        if row.standing is CriterionState.PROVEN and not row.place:
+        if row.state in _STATES and (view.ended or row.state not in _WHILE_IT_GOES_ON):
+            urgency, what = _STATES[row.state]
+            yield Point(urgency, f"criterion {row.state}", f"{what} ({row.id})", words=row.text, seq=row.seq)
+        if row.state.is_seen and not row.place:
             yield Point(
                 Urgency.KNOW,
                 "criterion without a place",

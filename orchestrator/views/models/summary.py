@@ -98,7 +98,7 @@ class RunSummary:
     """
 
     run_id: str
-    standing: RunState
+    state: RunState
     outcome: Outcome | None = None
     doing: str = ""
     problem: str = ""
@@ -144,16 +144,16 @@ def summary_of(
         now: the time until which an active run has lasted.
         options: options for a command to find this run again, such as `--state-dir X`.
     """
-    standing = _standing(view, is_active)
-    resumable = standing in {RunState.INTERRUPTED, RunState.KILLED}
-    until = now if standing is RunState.ACTIVE else view.clock.last_at
+    state = _state(view, is_active)
+    resumable = state in {RunState.INTERRUPTED, RunState.KILLED}
+    until = now if state is RunState.ACTIVE else view.clock.last_at
     made = view.checkout.pull_request
     started, begun = view.started, view.clock.started_at
     return RunSummary(
         run_id=run_id,
-        standing=standing,
+        state=state,
         outcome=view.ended.outcome if view.ended else None,
-        doing=activity(view, now) if standing is RunState.ACTIVE else "",
+        doing=activity(view, now) if state is RunState.ACTIVE else "",
         next_command=f"sq resume {run_id}{options}" if resumable else "",
         spec_name=started.spec_name if started else "",
         pull_request=made.url if made else "",
@@ -237,7 +237,7 @@ def _doing(stage: str, commands: str) -> str:
     return commands if commands.startswith(f"{stage}, ") else ", ".join(filter(None, (stage, commands)))
 
 
-def _standing(view: RunView, is_active: Callable[[], bool]) -> RunState:
+def _state(view: RunView, is_active: Callable[[], bool]) -> RunState:
     if view.ended:
         return RunState.ENDED
     if is_active():

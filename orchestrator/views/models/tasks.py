@@ -173,7 +173,7 @@ def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, optio
     """
     view = story.view
     summary = summary_of(view, run_id, is_active=lambda: active, now=now, options=options)
-    rows = task_rows(story, now, active=summary.standing is RunState.ACTIVE)
+    rows = task_rows(story, now, active=summary.state is RunState.ACTIVE)
     parked = list(parked_questions(view))
     answered = (ask.answered.answers for ask in view.asks.values() if ask.answered)
     by = [answer.basis is Basis.PERSON for answers in answered for answer in answers]

@@ -197,7 +197,7 @@ def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
             one,
             PurePath(one.spec_name).name or one.run_id,
             *chip_of(one),
-            one.started_at if one.standing is RunState.ACTIVE else None,
+            one.started_at if one.state is RunState.ACTIVE else None,
         )
         for one in summaries
     ]
@@ -215,10 +215,10 @@ def head_region(run: FollowedRun) -> str:
         spec=PurePath(summary.spec_name).name or run_id,
         tone=tone,
         glyph=glyph,
-        standing=word,
+        state=word,
         summary=summary,
         problem=run.problem,
-        running_since=summary.started_at if summary.standing is RunState.ACTIVE else None,
+        running_since=summary.started_at if summary.state is RunState.ACTIVE else None,
         spent=spent,
         share=min(1.0, spent.cost_usd / spent.budget_usd) if spent.budget_usd else 0.0,
         last_at=run.heard_at,
@@ -260,11 +260,11 @@ def call_part(run: FollowedRun, call_id: str, found: list[Stored], *, after: int
 
 
 def chip_of(summary: RunSummary) -> tuple[str, str, str]:
-    """Return the tone, the glyph and the word for the standing of a run."""
-    if summary.standing is RunState.ENDED:
+    """Return the tone, the glyph and the word for the state of a run."""
+    if summary.state is RunState.ENDED:
         good = summary.outcome is Outcome.COMPLETE
         return ("good", "✓", str(summary.outcome)) if good else ("bad", "✗", str(summary.outcome))
-    return *_MARKS[summary.standing], str(summary.standing)
+    return *_MARKS[summary.state], str(summary.state)
 
 
 def _since(run: FollowedRun, row: TaskRow) -> datetime | None:

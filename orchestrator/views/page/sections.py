@@ -94,7 +94,7 @@ _T = TypeVar("_T")
 def criteria_regions(story: RunFacts, run_id: str) -> dict[str, str]:
     """Return the criteria of the spec, counted and in full. Of very many the urgent ones are kept."""
     rows, most = criteria_of(story.view), _MOST_CRITERIA
-    shown = rows if len(rows) <= most else sorted(rows, key=lambda row: row.standing not in _FIRST)[:most]
+    shown = rows if len(rows) <= most else sorted(rows, key=lambda row: row.state not in _FIRST)[:most]
     commits, decided = merged_commits(recorded_work(story.view)), decided_for(rows, decisions_of(story.view))
     return {
         **_region(run_id, "asked", len(rows), rows=rows, counts=counted(rows)),

@@ -25,7 +25,6 @@ from orchestrator.views.html.sections import (
 from orchestrator.views.models.criteria import (
     CommandFacts,
     CriterionRow,
-    CriterionState,
     criteria_of,
     facts_of,
     verified_seq,
@@ -54,7 +53,6 @@ from orchestrator.views.report.making import made_of
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import MEANINGS, Outcome
-from state.records.reviews import EvidenceKind
 
 _SUBJECT = 120  # characters
 _T = TypeVar("_T")
@@ -65,7 +63,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def report_of(
     story: RunFacts,
     run_id: str,
-    standing: RunState,
+    state: RunState,
     works: tuple[WorkChanges, ...],
     index: MakesIndex,
     *,
@@ -78,7 +76,7 @@ def report_of(
     Args:
         story: the run, without messages.
         run_id: its id.
-        standing: whether a process works on it.
+        state: whether a process works on it.
         works: the changes of its merges.
         index: returns its rows, which hold these places of events, and the number of events left out.
         limits: the size of the report.
@@ -89,10 +87,10 @@ def report_of(
     now = view.clock.last_at or _EPOCH
     criteria = criteria_of(view)
     commands = facts_of(view)
-    rows = {row.id: row for row in task_rows(story, now, active=standing is RunState.ACTIVE)}
+    rows = {row.id: row for row in task_rows(story, now, active=state is RunState.ACTIVE)}
     report = ReportContents(
         run_id=run_id,
-        headline=headline_of(view, standing, criteria),
+        headline=headline_of(view, state, criteria),
         spec=_spec(story, cut),
         commits=commits_of(story),
         times=_times(story),
@@ -102,7 +100,7 @@ def report_of(
         attention=cut.first(attention(story, criteria), "points to look at"),
         decisions=cut.first(decisions_of(view), "decisions"),
         findings=cut.first(findings_by_state(story), "findings"),
-        tasks=cut.first([_task(story, row, works, cut, now, standing) for row in rows.values()], "tasks"),
+        tasks=cut.first([_task(story, row, works, cut, now, state) for row in rows.values()], "tasks"),
         spending=spending(view),
         timeline=timeline(story, now),
         made=cut.first(made_of(story.history.notable, version), "facts on the making"),
@@ -160,11 +158,11 @@ def _task(
     works: tuple[WorkChanges, ...],
     cut: _Cut,
     now: datetime,
-    standing: RunState,
+    state: RunState,
 ) -> TaskPart:
     attempts = tuple(attempt_of(story.view, one) for one in story.history.attempts.get(row.id, ()))
     kept = [_with_fewer_steps(one, cut) for one in cut.first(attempts, f"attempts at {row.id}")]
-    return task_part(story, row, kept, works, now, active=standing is RunState.ACTIVE)
+    return task_part(story, row, kept, works, now, active=state is RunState.ACTIVE)
 
 
 def _with_fewer_steps(attempt: Attempt, cut: _Cut) -> Attempt:
@@ -324,19 +322,19 @@ _OTHERS = {
 }
 
 
-def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...]) -> Headline:
+def headline_of(view: RunView, state: RunState, rows: tuple[CriterionRow, ...]) -> Headline:
     """Return the headline of a run.
 
     Args:
         view: the fold of its events.
-        standing: whether a process works on it.
+        state: whether a process works on it.
         rows: its criteria.
     """
     rehearsal = bool(view.started and view.started.rehearsal)
     if view.ended is None:
-        word, sentence, check = _OTHERS[standing]
-        code = Outcome.INTERRUPTED.exit_code if standing is RunState.INTERRUPTED else None
-        tone = Tone.CALM if standing is RunState.ACTIVE else Tone.WARN
+        word, sentence, check = _OTHERS[state]
+        code = Outcome.INTERRUPTED.exit_code if state is RunState.INTERRUPTED else None
+        tone = Tone.CALM if state is RunState.ACTIVE else Tone.WARN
         why = f"stopped by {view.process.interrupted_by}" if view.process.interrupted_by else ""
         return Headline(
             word=word, sentence=sentence, why=why, exit_code=code, tone=tone, check=check, rehearsal=rehearsal
@@ -360,14 +358,12 @@ def headline_of(view: RunView, standing: RunState, rows: tuple[CriterionRow, ...
 def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *, rehearsal: bool) -> Headline:
     tone, check = _TONES[outcome]
     complete = outcome is Outcome.COMPLETE
-    proven = sum(row.standing is CriterionState.PROVEN for row in rows)
-    all_proven = bool(rows) and proven == len(rows)
-    if complete and (rehearsal or not all_proven):
+    seen = sum(row.state.is_seen for row in rows)
+    all_seen = bool(rows) and seen == len(rows)
+    if complete and (rehearsal or not all_seen):
         tone = Tone.WARN
-    if complete and rows and not all_proven:
-        lines = sum(bool(row.proof and row.proof.kind is EvidenceKind.LINE) for row in rows)
-        alone = f". For {lines} of these the proof is only a line that the reviewer named" if lines else ""
-        cause = f"sq has seen proof of {proven} of {len(rows)} criteria{alone}"
+    if complete and rows and not all_seen:
+        cause = f"sq has seen what shows {seen} of {len(rows)} criteria. The others are a reviewer's word"
     draft = not complete or rehearsal
     return Headline(
         word=outcome.value.capitalize(),
@@ -380,5 +376,5 @@ def _ended_with(cause: str, outcome: Outcome, rows: tuple[CriterionRow, ...], *,
         title_prefix="[rehearsal] " if complete and rehearsal else UNVERIFIED if draft else "",
         draft=draft,
         rehearsal=rehearsal,
-        proven=complete and all_proven and not rehearsal,
+        all_seen=complete and all_seen and not rehearsal,
     )

@@ -34,7 +34,7 @@ class Headline:
 
     `word` is its state, `sentence` the meaning, `why` sq's cause if it is not complete. `exit_code` is None
     as long as there is no outcome. `title_prefix` goes before the title of a pull request, which is a draft
-    if `draft`. `proven`: it is complete, no rehearsal, and each criterion is proven.
+    if `draft`. `all_seen`: it is complete, no rehearsal, and sq has seen what shows each criterion.
     """
 
     word: str
@@ -47,7 +47,7 @@ class Headline:
     title_prefix: str = UNVERIFIED
     draft: bool = True
     rehearsal: bool = False
-    proven: bool = False
+    all_seen: bool = False
 
     def title(self, subject: str) -> str:
         """Return the title of a pull request about `subject`."""

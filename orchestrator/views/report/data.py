@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from orchestrator.views.html.amounts import iso
-from orchestrator.views.models.criteria import CommandFacts, CriterionRow, CriterionState, FindingRow, counted
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, CriterionState, FindingRow
 from orchestrator.views.models.spend import grouped
 from orchestrator.views.report.contents import ReportContents
 from state.errors import UsageError
@@ -21,8 +21,8 @@ from state.journal.events.tasks import Stage
 from state.outcome import Outcome
 from state.records.reviews import FindingState, IssueType
 
-SCHEMA = "sq-report/1"
-SUMMARY_SCHEMA = "sq-summary/1"
+SCHEMA = "sq-report/2"
+SUMMARY_SCHEMA = "sq-summary/2"
 
 
 def data(report: ReportContents, version: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def summary(report: ReportContents, version: str) -> dict[str, Any]:
         "cause": head.why,
         "check_state": str(head.check),
         "rehearsal": head.rehearsal,
-        "proven": head.proven,
+        "all_seen": head.all_seen,
         "spec": {"name": report.spec.name, "subject": report.spec.subject, "sha256": report.spec.sha256},
         "began_at": iso(times.began_at) if times.began_at else None,
         "ended_at": iso(times.until) if times.until and head.outcome else None,
@@ -78,7 +78,7 @@ def summary(report: ReportContents, version: str) -> dict[str, Any]:
         "processes": times.processes,
         "tasks_merged": sum(part.stage is Stage.MERGED for part in report.tasks),
         "tasks_total": len(report.tasks),
-        "standings": {str(standing): count for standing, count in counted(report.criteria).items()},
+        "criteria": [{"id": row.id, "text": row.text, "mark": row.mark} for row in report.criteria],
         "commits": msgspec.to_builtins(commits),
         "cost": _cost(report),
         "forecast": msgspec.to_builtins(report.spending.forecast),
@@ -109,13 +109,14 @@ def _cost(report: ReportContents) -> dict[str, Any]:
 def in_toto(report: ReportContents) -> dict[str, Any]:
     """Return the statement about the finished commit and its tree.
 
-    `PASSED` needs a complete run that is no rehearsal, and proof of each criterion. A complete run without
-    such proof is `WARNED`.
+    `PASSED` needs a complete run that is no rehearsal, and that sq has seen what shows each criterion. A
+    complete run without that is `WARNED`.
 
     Raises:
         UsageError: there is no finished work to make a statement about.
     """
     commits = report.commits
+    seen, not_met = {one for one in CriterionState if one.is_seen}, {CriterionState.NOT_MET}
     if not (commits.commit and commits.tree):
         raise UsageError(
             f"run {report.run_id} has no finished work, so there is nothing to attest. "
@@ -131,25 +132,23 @@ def in_toto(report: ReportContents) -> dict[str, Any]:
         "predicate": {
             "result": _result(report),
             "configuration": [{"name": visible(report.spec.name), "digest": {"sha256": report.spec.sha256}}],
-            "passedTests": _named(report, {CriterionState.PROVEN}, passed=True),
-            "warnedTests": _named(
-                report, set(CriterionState) - {CriterionState.PROVEN, CriterionState.NOT_MET}, passed=None
-            ),
-            "failedTests": _named(report, {CriterionState.NOT_MET}, passed=False),
+            "passedTests": _named(report, seen, passed=True),
+            "warnedTests": _named(report, set(CriterionState) - seen - not_met, passed=None),
+            "failedTests": _named(report, not_met, passed=False),
         },
     }
 
 
 def _result(report: ReportContents) -> str:
     head = report.headline
-    if head.proven:
+    if head.all_seen:
         return "PASSED"
     planned = head.outcome is Outcome.COMPLETE and bool(report.commands)
     return "WARNED" if planned else "FAILED"
 
 
-def _named(report: ReportContents, standings: set[CriterionState], *, passed: bool | None) -> list[str]:
-    criteria = [visible(f"{row.id} {row.text}") for row in report.criteria if row.standing in standings]
+def _named(report: ReportContents, states: set[CriterionState], *, passed: bool | None) -> list[str]:
+    criteria = [visible(f"{row.id} {row.text}") for row in report.criteria if row.state in states]
     commands = [visible(one.command) for one in report.commands if one.passed is passed]
     return [*(f"criterion {one}" for one in criteria), *(f"command {one}" for one in commands)]
 
@@ -191,14 +190,11 @@ def _criterion_of(report: ReportContents, row: CriterionRow) -> Callable[[ET.Ele
     def write(suite: ET.Element) -> None:
         case = _case(suite, report.spec.name or "spec", f"{row.id} {row.text}", None)
         told = "; ".join(f"{one.kind} {one.ref}: {_holds(one.holds)}" for one in row.evidence)
-        message = {"message": _text(f"{row.standing}: {row.note or row.words or 'no reason was given'}")}
-        match row.standing:
-            case CriterionState.PROVEN:
-                pass
-            case CriterionState.NOT_MET:
-                ET.SubElement(case, "failure", {**message, "type": "not met"})
-            case _:
-                ET.SubElement(case, "skipped", message)
+        message = {"message": _text(f"{row.state}: {row.note or row.words or 'no reason was given'}")}
+        if row.state is CriterionState.NOT_MET:
+            ET.SubElement(case, "failure", {**message, "type": "not met"})
+        elif not row.state.is_seen:
+            ET.SubElement(case, "skipped", message)
         if told:
             ET.SubElement(case, "system-out").text = _text(told)
 

@@ -123,7 +123,7 @@ def _facts(events: list[Stored]) -> Iterator[Fact]:  # noqa: C901  one case an e
                 yield Fact(name="landing", value=event.cause, seq=stored.seq)
             case e.BaselineTaken() as event:
                 for check in event.checks:
-                    value = f"`{check.run.command}` ({check.source}): {check.standing}"
+                    value = f"`{check.run.command}` ({check.source}): {check.outcome}"
                     yield Fact(name="before any change", value=value, seq=stored.seq)
                 yield from (
                     Fact(name="before any change", value=note, seq=stored.seq) for note in event.notes

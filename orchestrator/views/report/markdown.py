@@ -50,10 +50,10 @@ def compared(report: ReportContents, earlier: ReportContents) -> Comparison:
 
 def _figures(report: ReportContents) -> Iterator[tuple[str, str]]:
     head, merged = report.headline, sum(part.stage == "merged" for part in report.tasks)
-    standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
+    counts = ", ".join(f"{count} {state}" for state, count in counted(report.criteria).items())
     states = [row.finding.state for row in report.findings]
     yield "outcome", head.word + ("" if head.exit_code is None else f" (exit code {head.exit_code})")
-    yield "criteria", standings or NONE
+    yield "criteria", counts or NONE
     yield "tasks merged", f"{merged} of {len(report.tasks)}"
     yield "things to look at", number(len(report.attention))
     yield "decisions", number(len(report.decisions))
@@ -65,7 +65,7 @@ def _figures(report: ReportContents) -> Iterator[tuple[str, str]]:
 
 
 def _criteria(report: ReportContents) -> dict[str, tuple[str, str]]:
-    return {question_key(row.text): (row.text, str(row.standing)) for row in report.criteria}
+    return {question_key(row.text): (row.text, str(row.state)) for row in report.criteria}
 
 
 def _commands(report: ReportContents) -> dict[str, tuple[str, str]]:
@@ -214,7 +214,7 @@ def _for_reviewers(report: ReportContents, earlier: Sequence[ReportContents]) ->
         Section(
             title=f"What round {number} of the review asked" if number else "What the spec asks",
             lines=(
-                f"Proven by run {run.run_id}. The commands ran again on all of the work.",
+                f"As run {run.run_id} ended. The commands ran again on all of the work.",
                 "",
                 *criteria_shown(run),
             ),

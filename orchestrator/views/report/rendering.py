@@ -57,7 +57,7 @@ class RunRead:
 
     story: RunStory
     run_id: str
-    standing: RunState
+    state: RunState
     works: tuple[WorkChanges, ...]
 
     def report(
@@ -73,7 +73,7 @@ class RunRead:
         return report_of(
             self.story,
             self.run_id,
-            self.standing,
+            self.state,
             within(self.works, limits.diff_bytes),
             partial(index_of, self.story.view, self.story.history.notable, limits.events),
             limits=limits,
@@ -100,16 +100,16 @@ async def read_run(
     with JournalReader(folder) as journal:
         story.add_all(journal.read_for_views())
     view = story.view
-    now = view.clock.last_at or datetime.now(UTC)  # the standing does not depend on it
+    now = view.clock.last_at or datetime.now(UTC)  # the state does not depend on it
     asked = partial(is_active, folder) if active is None else lambda: bool(active)
-    standing = summary_of(view, folder.name, is_active=asked, now=now).standing
+    state = summary_of(view, folder.name, is_active=asked, now=now).state
     repository = repository_of(view, folder) if view.started else None
     if repository and repository.is_dir():
         works = await read_work(view, repository, most_bytes=LIMITS.diff_bytes, redact=redact)
     else:
         gone = "the repository is gone"
         works = tuple(replace(work, problem=gone) for work in recorded_work(view))
-    return RunRead(story, folder.name, standing, works)
+    return RunRead(story, folder.name, state, works)
 
 
 async def read_for_report(folder: Path) -> RunRead:

@@ -18,7 +18,9 @@ from state.hidden import visible
 from state.journal.view import SPEC
 
 MARKS = {
-    "proven": "✅",
+    "examined": "✅",
+    "tested": "✅",
+    "computed": "✅",
     "claimed": "🟡",
     "not met": "❌",
     "not checked": "❔",
@@ -82,12 +84,8 @@ def _head(report: ReportContents) -> Iterator[str]:
     if head.why:
         yield f"In detail: {code(head.why)}"
         yield ""
-    standings = ", ".join(f"{count} {standing}" for standing, count in counted(report.criteria).items())
-    yield (
-        f"- **Asked:** {len(report.criteria)} criteria: {standings}"
-        if standings
-        else "- **Asked:** no criteria"
-    )
+    counts = ", ".join(f"{count} {state}" for state, count in counted(report.criteria).items())
+    yield f"- **Asked:** {len(report.criteria)} criteria: {counts}" if counts else "- **Asked:** no criteria"
     commits = report.commits
     if commits.commit:
         ends = f"`{commits.base[:10]}` → `{commits.commit[:10]}`"
@@ -138,13 +136,13 @@ def criteria_shown(report: ReportContents) -> Iterator[str]:
 
 def _criterion(row: CriterionRow, commits: Mapping[str, Sequence[str]]) -> Iterator[str]:
     place = f" ({code(row.place)})" if row.place else " (not found in the spec)"
-    yield f"- {MARKS[row.standing]} **{row.standing}** {row.id} {code(row.text)}{place}"
+    yield f"- {MARKS[row.state]} **{row.state}** {row.id} {code(row.text)}{place}"
     if row.tasks:
         made = [f"`{commit[:10]}`" for id_ in row.tasks for commit in commits.get(id_, ())]
         yield f"  - task: {codes(row.tasks)}" + (f", commit: {', '.join(made)}" if made else "")
     for one in row.evidence:
         why = f": {code(one.why)}" if one.why else ""
-        proof = " **(the proof)**" if one == row.proof else ""
+        proof = " **(this shows it)**" if one == row.proof else ""
         yield f"  - {_HOLDS[one.holds]} {one.kind} {code(one.ref)}{proof}{why}"
     if row.note:
         yield f"  - {code(row.note)}"

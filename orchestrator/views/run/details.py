@@ -114,7 +114,7 @@ def details_of(
     view: RunView, summary: RunSummary, *, options: str = "", answered: Collection[str] = ()
 ) -> RunDetails:
     """A run in full. `options` is as for `summary_of`."""
-    started, ended, active = view.started, view.ended, summary.standing is RunState.ACTIVE
+    started, ended, active = view.started, view.ended, summary.state is RunState.ACTIVE
     return RunDetails(
         summary=summary,
         exit_code=ended.outcome.exit_code if ended else None,
@@ -197,7 +197,7 @@ def _next_command(view: RunView, summary: RunSummary, options: str) -> str:
     logs = f"sq logs {summary.run_id}{options}"
     if summary.next_command:
         return summary.next_command
-    if summary.standing is RunState.ACTIVE:
+    if summary.state is RunState.ACTIVE:
         return f"{logs} --follow"
     started = view.started
     if summary.outcome is not Outcome.COMPLETE and (again := retry_command(view)):
@@ -253,7 +253,7 @@ def _criterion_lines(criteria: tuple[CriterionRow, ...]) -> Iterator[str]:
         yield "criteria of the spec:"
     for row in criteria:
         place = row.place or "not in the spec in these words"
-        yield f"  {row.id} {row.standing}: {row.text} ({place}; {', '.join(row.tasks)})"
+        yield f"  {row.id} {row.state}: {row.text} ({place}; {', '.join(row.tasks)})"
         if row.note:
             yield f"    {row.note}"
         yield from (f"    {evidence_line(one)}" for one in row.evidence)
@@ -313,7 +313,7 @@ class RunList:
         try:
             view = self._view(folder)
         except (JournalError, UsageError) as error:
-            return RunSummary(run_id=run_id, standing=RunState.UNREADABLE, problem=str(error))
+            return RunSummary(run_id=run_id, state=RunState.UNREADABLE, problem=str(error))
         active, now = partial(is_active, folder), datetime.now(UTC)
         return summary_of(view, run_id, is_active=active, now=now, options=self._options)
 
@@ -344,22 +344,22 @@ def overview_lines(summaries: Sequence[RunSummary]) -> list[str]:
 
 def state_text(summary: RunSummary) -> str:
     """The state of a run, with the command that resumes it if there is one."""
-    match summary.standing:
+    match summary.state:
         case RunState.ENDED:
             return str(summary.outcome)
         case RunState.ACTIVE:
             return f"active: {summary.doing}"
         case RunState.INTERRUPTED | RunState.KILLED:
-            return f"{summary.standing}: {summary.next_command}"
+            return f"{summary.state}: {summary.next_command}"
         case RunState.UNREADABLE:
-            return f"{summary.standing}: {short(summary.problem)}"
+            return f"{summary.state}: {short(summary.problem)}"
         case RunState.NEVER_BEGAN:
-            return summary.standing
+            return summary.state
 
 
 def _listed_state(summary: RunSummary) -> str:
     """Return the state of a run in the list: an active one names the tasks that wait itself."""
-    needs = summary.waiting and summary.standing is not RunState.ACTIVE
+    needs = summary.waiting and summary.state is not RunState.ACTIVE
     return f"{state_text(summary)}, waits for you ({summary.waiting})" if needs else state_text(summary)
 
 

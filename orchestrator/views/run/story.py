@@ -9,7 +9,7 @@ import msgspec
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
-from orchestrator.views.models.criteria import CriterionState, counted, criteria_of
+from orchestrator.views.models.criteria import counted, criteria_of
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.models.spend import cost_line, duration_line, spending, spending_lines, spending_of
 from orchestrator.views.run.ending import (
@@ -194,15 +194,15 @@ def _decided(answer: Answer) -> str:
 
 
 def _criteria(view: RunView) -> list[str]:
-    """The criteria of the spec, counted by their standing. Those that are not proven are named."""
+    """The criteria of the spec, counted by their state. Those of which sq has seen nothing are named."""
     rows = criteria_of(view)
-    counts = ", ".join(f"{number} {standing}" for standing, number in counted(rows).items())
-    unproven = [
-        f"    {row.id} {row.standing}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
+    counts = ", ".join(f"{number} {state}" for state, number in counted(rows).items())
+    others = [
+        f"    {row.id} {row.state}: {short(row.text)}" + (f" ({row.note})" if row.note else "")
         for row in rows
-        if row.standing is not CriterionState.PROVEN
+        if not row.state.is_seen
     ]
-    return [f"criteria of the spec: {counts}", *unproven] if rows else []
+    return [f"criteria of the spec: {counts}", *others] if rows else []
 
 
 @dataclass(slots=True, kw_only=True)

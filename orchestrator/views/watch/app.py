@@ -137,7 +137,7 @@ class RunsScreen(Screen[None]):
 
     def _draw(self, runs: list[RunSummary]) -> None:
         self._runs = runs
-        active = sum(run.standing is RunState.ACTIVE for run in runs)
+        active = sum(run.state is RunState.ACTIVE for run in runs)
         head = f" {len(runs)} run{'s' * (len(runs) != 1)}, {active} active"
         self._panel("head").replace(
             [line(("sq", "title"), (head, ""), (f"  {self._folder}", "dim"), indent=-1)]
@@ -169,9 +169,9 @@ class RunsScreen(Screen[None]):
 
 
 def _run(run: RunSummary) -> ScreenLine:
-    if run.standing is RunState.UNREADABLE:
+    if run.state is RunState.UNREADABLE:
         return line((" ✗ unreadable   ", "bad"), (f"{run.run_id}  ", ""), (run.problem, "dim"), indent=-1)
-    match run.standing:
+    match run.state:
         case RunState.ACTIVE:
             sign, style, word = "●", "work", "active"
         case RunState.ENDED if run.outcome and run.outcome.exit_code == 0:
@@ -179,7 +179,7 @@ def _run(run: RunSummary) -> ScreenLine:
         case RunState.ENDED:
             sign, style, word = "✗", "bad", str(run.outcome)
         case _:
-            sign, style, word = "✗", "warn", str(run.standing)
+            sign, style, word = "✗", "warn", str(run.state)
     merged = f"{run.tasks_merged}/{run.tasks_total}" if run.tasks_total else ""
     return line(
         (f" {sign} {word:<12} ", style),

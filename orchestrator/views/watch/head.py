@@ -46,7 +46,7 @@ def state_of(row: TaskRow | None, shown: Overview) -> ScreenLine:
         yours = f"{shown.yours} by you, " if shown.yours else ""
         answered = f"{shown.answered} answered, {yours}{shown.parked} parked"
         return line(
-            (f" {shown.summary.doing or shown.summary.standing} · questions: {answered}", "dim"), indent=-1
+            (f" {shown.summary.doing or shown.summary.state} · questions: {answered}", "dim"), indent=-1
         )
     sign, style = SIGNS[row.group]
     tried = f" · try {row.attempt}, iteration {row.iteration}" if row.attempt else ""
@@ -91,14 +91,14 @@ def _headline(story: RunFacts, shown: Overview, replayed: str, *, narrow: bool) 
 
 def state_word(story: RunFacts, summary: RunSummary) -> tuple[str, str]:
     """Return the state of a run in a word or two, and the style for it."""
-    match summary.standing:
+    match summary.state:
         case RunState.ENDED:
             good = bool(summary.outcome and summary.outcome.exit_code == 0)
             return f"{'✓' if good else '✗'} {summary.outcome}", "good" if good else "bad"
         case RunState.ACTIVE:
             return f"● {_PHASES[phase_of(story.view)]}", "work"
         case _:
-            return f"✗ {summary.standing}", "bad"
+            return f"✗ {summary.state}", "bad"
 
 
 def _bar(shown: Overview) -> str:
@@ -126,11 +126,11 @@ def band(shown: Overview, problems: Sequence[str]) -> list[ScreenLine]:
 
 def ends_with(summary: RunSummary) -> str:
     """Return why no process works on a run that has not ended, with the command that goes on, or ""."""
-    if summary.standing not in {RunState.KILLED, RunState.INTERRUPTED}:
+    if summary.state not in {RunState.KILLED, RunState.INTERRUPTED}:
         return ""
     how = (
         "was stopped"
-        if summary.standing is RunState.INTERRUPTED
+        if summary.state is RunState.INTERRUPTED
         else "has not ended, and no process works on it"
     )
     return f"the run {how}: {summary.next_command}"

@@ -106,7 +106,7 @@ class ProofsTaken:
     The work began with the tree `base`.
 
     `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
-    or changes and that also pass without it. `proven`: of another command, a test fails without the work.
+    or changes and that also pass without it. `failed_before` are those that fail on the code before it.
     `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
     `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
     `facts` are computed from the files. `broken` are the constraints of the plan that do not hold by them.
@@ -121,7 +121,7 @@ class ProofsTaken:
     base: str = ""
     changes: tuple[TestChange, ...] = ()
     unproven: tuple[str, ...] = ()
-    proven: bool = False
+    failed_before: tuple[str, ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
     untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
@@ -132,6 +132,11 @@ class ProofsTaken:
     unlike: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
     only_prose: bool = False
+
+    @property
+    def proven(self) -> bool:
+        """Whether a test is known to fail without the work."""
+        return bool(self.failed_before) or any(one.needed for one in self.without_work)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from state.records.plan import CriterionKind
 from state.records.reviews import (
-    CriterionStanding,
     CriterionVerdict,
     Evidence,
     EvidenceKind,
     Finding,
     JudgedBy,
+    Mark,
     ReviewIssue,
     TestRuling,
 )
@@ -94,26 +93,25 @@ class CriterionJudged:
     by: JudgedBy
     commit: str
     tree: str
-    kind: CriterionKind = CriterionKind.BEHAVIOUR
     task_id: str = ""
     claim: str = ""
     evidence: tuple[Evidence, ...] = ()
 
     @property
     def proof(self) -> Evidence | None:
-        """The piece of evidence that proves it, if it is met and proven."""
-        return proof_of(self.kind, self.evidence) if self.verdict is CriterionVerdict.MET else None
+        """The piece of evidence that shows it, if it is met and sq has seen that."""
+        return proof_of(self.evidence) if self.verdict is CriterionVerdict.MET else None
 
     @property
-    def standing(self) -> CriterionStanding:
-        """The worth of the verdict: `met` without a proof is only claimed (`proof_of`)."""
+    def mark(self) -> Mark:
+        """What sq has seen: `met` without a piece of evidence that shows it is only claimed (`proof_of`)."""
         match self.verdict:
             case CriterionVerdict.MET:
-                return CriterionStanding.PROVEN if self.proof else CriterionStanding.CLAIMED
+                return (self.proof and self.proof.mark) or Mark.CLAIMED
             case CriterionVerdict.NOT_MET:
-                return CriterionStanding.NOT_MET
+                return Mark.NOT_MET
             case CriterionVerdict.NOT_CHECKED:
-                return CriterionStanding.NOT_CHECKED
+                return Mark.NOT_CHECKED
 
 
 ReviewEvent = ReviewRecorded | ReviewUnusable | CheckpointReviewed | TaskReopened | CriterionJudged
@@ -148,25 +146,15 @@ class JudgedView:
     seq: int
 
 
-def proof_of(kind: CriterionKind, evidence: Iterable[Evidence]) -> Evidence | None:
-    """Return the piece of evidence that proves a criterion, or None if there is none.
+def proof_of(evidence: Iterable[Evidence]) -> Evidence | None:
+    """Return the piece of evidence that shows a criterion, or None if there is none.
 
-    - A named test that passed on the tree proves every kind, unless it is new and passes without the work.
-    - A command that passed on the tree proves every kind, unless it is general. A whole suite of tests or a
-      linter proves a constraint that speaks of it, and neither a behaviour nor a document.
-    - What sq computed proves a constraint.
-    - A line that is in the tree proves a document. It proves no behaviour, because it was not run, and no
-      constraint, because a line says nothing of the rest.
-
-    A test, a command or a fact that does not hold outweighs all other evidence.
+    That is a test, a command or a fact that holds and has a `mark`. A line shows no criterion: whether it
+    suffices is the reviewer's word. A test, a command or a fact that does not hold outweighs all others.
     """
     pieces = list(evidence)
     if any(one.holds is False and one.kind is not EvidenceKind.LINE for one in pieces):
         return None
-    order = [EvidenceKind.COMPUTED, *EvidenceKind]
-    proving = [one for one in pieces if one.holds and not one.general and _proves(kind, one)]
-    return min(proving, key=lambda one: order.index(one.kind), default=None)
-
-
-def _proves(kind: CriterionKind, one: Evidence) -> bool:
-    return one.kind is not EvidenceKind.LINE or kind is CriterionKind.DOCUMENT
+    order = [Mark.COMPUTED, *Mark]
+    shown = [(order.index(one.mark), one) for one in pieces if one.holds and one.mark and not one.general]
+    return min(shown, key=lambda found: found[0])[1] if shown else None

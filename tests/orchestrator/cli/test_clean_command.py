@@ -235,7 +235,7 @@ def test_nobody_can_go_on_with_a_run_while_it_is_held(runs):
 
     runs.journal()
     one = Candidate(
-        run_id=RUN, standing=CleanState.RESUMABLE, folder=runs.folder(), repository=None, worktrees=None
+        run_id=RUN, run_state=CleanState.RESUMABLE, folder=runs.folder(), repository=None, worktrees=None
     )
     with one.held(), pytest.raises(RunActiveError):
         Journal(runs.folder())

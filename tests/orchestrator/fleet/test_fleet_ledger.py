@@ -104,9 +104,9 @@ def test_deaths_count_for_what_a_dead_worker_held(ledger: FleetLedger) -> None:
     ledger.claim("x", "a")
     ledger.count_deaths(["x", "unknown"])
 
-    standing = ledger.claim("x", "b")
+    progress = ledger.claim("x", "b")
 
-    assert (standing.claims, standing.deaths, standing.executor) == (2, 1, "b")
+    assert (progress.claims, progress.deaths, progress.executor) == (2, 1, "b")
 
 
 def test_the_tables_are_made_once_by_many_first_users(server: PostgresServer) -> None:

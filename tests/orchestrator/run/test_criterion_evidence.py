@@ -19,15 +19,14 @@ from state.journal.view import RunView
 from state.records.commands import (
     UNCOUNTED,
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CanaryResult,
     CommandRun,
     TestCount,
     TestState,
     WithoutWork,
 )
-from state.records.plan import CriterionKind
-from state.records.reviews import Evidence, EvidenceKind
+from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
 
@@ -93,7 +92,7 @@ def on(tree, *runs, proofs=None, before=None, seen=""):
     if proofs:
         view.evidence.proofs["", hash_] = proofs
     if before:
-        check = BaselineCheck(run=ran(PYTEST, counted=before), source="", standing=BaselineStanding.PASSES)
+        check = BaselineCheck(run=ran(PYTEST, counted=before), source="", outcome=BaselineOutcome.PASSES)
         view.baseline.checks[PYTEST] = check
     return CheckedTree(
         view=view, repository=folder, tree=hash_, folder=folder, read_in=(str(folder),), seen=seen
@@ -127,7 +126,7 @@ def test_a_line_counts_on_a_later_tree_only_in_a_file_that_is_the_same(tree):
     assert folder.is_dir()
 
 
-def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_behaviour(tree):
+def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_shows_nothing(tree):
     name = "tests/test_shop.py::test_shown"
     before = TestCount(tests={name: TestState.PASSED}, passed=1)
     old = check(on(tree, before=before), "test", name)
@@ -138,8 +137,7 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_proves_no_beh
     proofs = ProofsTaken(task_id="", tree=tree[1], unproven=(name,))
     new = check(on(tree, proofs=proofs), "test", name)
     assert (new.general, new.why.endswith("and passes without the work too")) == (True, True)
-    assert proof_of(CriterionKind.BEHAVIOUR, [new]) is None
-    assert proof_of(CriterionKind.CONSTRAINT, [new]) is None
+    assert proof_of([new]) is None
 
 
 @pytest.mark.parametrize(
@@ -157,7 +155,36 @@ def test_of_a_question_about_a_part_of_the_work_a_test_that_passed_is_not_said_t
     without = WithoutWork(command=PYTEST, needed=True, failing=("tests/test_shop.py::test_other",), **asked)
     proofs = ProofsTaken(task_id="", tree=tree[1], without_work=(without,))
     found = check(on(tree, proofs=proofs), "test", "tests/test_shop.py::test_shown")
-    assert (found.general, "without the work" in found.why) == (general, general)
+    assert (found.general, "passes without the work" in found.why) == (general, general)
+
+
+SHOWN = "tests/test_shop.py::test_shown"
+FAILED, PASSED = TestCount(tests={SHOWN: TestState.FAILED}), TestCount(tests={SHOWN: TestState.PASSED})
+
+
+def without(*failing):
+    return (WithoutWork(command=PYTEST, needed=True, failing=failing),)
+
+
+@pytest.mark.parametrize(
+    ("before", "base", "proofs", "mark"),
+    [
+        (None, "", {}, None),
+        (None, "", {"without_work": without(SHOWN)}, Mark.TESTED),
+        (None, "", {"without_work": without("other")}, None),
+        (None, "", {"failed_before": (SHOWN,)}, Mark.TESTED),
+        (FAILED, "HEAD", {}, Mark.EXAMINED),
+        (FAILED, "HEAD~1", {}, None),
+        (PASSED, "HEAD", {}, None),
+    ],
+)
+def test_a_test_shows_what_sq_has_seen_of_it(tree, before, base, proofs, mark):
+    """Its author had not seen the work if it failed at the base and nobody has changed its file."""
+    here = on(tree, proofs=ProofsTaken(task_id="", tree=tree[1], **proofs), before=before)
+    here.view.baseline.tree = f"{base}^{{tree}}"
+    found = check(here, "test", SHOWN)
+    assert (found.holds, found.mark) == (True, mark)
+    assert (proof_of([found]) is found) is (mark is not None)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +218,7 @@ def test_a_new_line_with_words_that_stand_elsewhere_did_not_stand_there_before(t
 
 
 @pytest.mark.parametrize(*rows(__file__, "documents"))
-def test_of_a_runner_that_names_no_tests_nothing_is_proven(tree, ref, holds, why):
+def test_of_a_runner_that_names_no_tests_nothing_is_shown(tree, ref, holds, why):
     found = check(on(tree, ran(MAKE, counted=TestCount(passed=3))), "test", ref)
     assert found.holds is holds
     assert found.why.endswith(why)
@@ -226,8 +253,7 @@ def test_a_tree_that_sq_has_not_verified_has_no_evidence_but_its_lines(tree):
     bare.view.evidence.verifications.clear()
     assert check(bare, "test", "test_shown").holds is None
     assert check(bare, "command", SCRIPT).holds is None
-    line = check(bare, "line", "docs/guide.md:3")
-    assert proof_of(CriterionKind.DOCUMENT, [line]) is line
+    assert check(bare, "line", "docs/guide.md:3").holds is True
 
 
 def test_the_size_of_a_change_is_told_by_file(tree):

@@ -17,7 +17,7 @@ from orchestrator.run.review.criteria import question
 from state.journal.events import VerificationFinished
 from state.journal.events.before import SpecAnswerView
 from state.journal.view import RunView
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, TestCount, TestState
 from state.records.plan import Criterion, CriterionKind, Plan
 from state.records.reviews import CriterionClaim, CriterionVerdict, Evidence, EvidenceKind
 from state.records.spec_check import FaultKind, SpecAnswer
@@ -123,7 +123,7 @@ def test_a_reviewer_reads_how_many_tests_are_new_and_which_were_there_before():
         count=TestCount(passed=1, tests={"t::old": TestState.PASSED}),
     )
     view.baseline.checks = {
-        "pytest": BaselineCheck(run=base, source="--verify", standing=BaselineStanding.PASSES)
+        "pytest": BaselineCheck(run=base, source="--verify", outcome=BaselineOutcome.PASSES)
     }
     for shown, told in (
         (tests, ", 40 of 45 (1 that were there before passed too):"),

@@ -11,7 +11,7 @@ from orchestrator.run.evidence.verdict import judged
 from orchestrator.run.plan.spec_check import meant
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign
-from orchestrator.run.tasks.progress import is_review_due, refused_too_often, standing_still
+from orchestrator.run.tasks.progress import is_review_due, is_stalled, refused_too_often
 from state.journal.events import CheckpointReviewed
 from state.journal.events.tasks import AttemptView, TaskView
 from state.records.commands import CommandRun
@@ -120,25 +120,25 @@ def test_every_issue_gets_an_owner_and_every_owner_is_a_task(issues):
 
 @pytest.mark.parametrize("threshold", [2, 3, 4, 5])
 def test_a_tree_that_stays_the_same_for_the_threshold_stands_still_and_not_before(threshold):
-    assert not standing_still(["a"] * threshold, threshold)
-    assert standing_still(["a"] * (threshold + 1), threshold)
-    assert standing_still([*"xyz", *["a"] * (threshold + 1)], threshold)
+    assert not is_stalled(["a"] * threshold, threshold)
+    assert is_stalled(["a"] * (threshold + 1), threshold)
+    assert is_stalled([*"xyz", *["a"] * (threshold + 1)], threshold)
 
 
 def test_editing_the_same_uncommitted_file_again_is_movement():
     trees = [f"tree-of-edit-{number}" for number in range(50)]
-    assert not any(standing_still(trees[:end], 2) for end in range(51))
+    assert not any(is_stalled(trees[:end], 2) for end in range(51))
 
 
 def test_the_newest_iterations_count_and_one_change_among_them_is_movement():
-    assert not standing_still(["a", "a", "a", "a", "b"], 3)
-    assert not standing_still(["a", "b", "a", "a"], 3)
-    assert standing_still(["b", "a", "a", "a", "a"], 3)
+    assert not is_stalled(["a", "a", "a", "a", "b"], 3)
+    assert not is_stalled(["a", "b", "a", "a"], 3)
+    assert is_stalled(["b", "a", "a", "a", "a"], 3)
 
 
 @pytest.mark.parametrize("trees", [[], ["a"], ["a", "a"]])
 def test_a_loop_that_has_hardly_begun_does_not_stand_still(trees):
-    assert not standing_still(trees, 2)
+    assert not is_stalled(trees, 2)
 
 
 def test_the_same_failures_three_times_are_enough():

@@ -14,7 +14,7 @@ from orchestrator.run.review.revise import rulings_on
 from prompts.marking import line
 from state.records.commands import (
     BaselineCheck,
-    BaselineStanding,
+    BaselineOutcome,
     CommandRun,
     CommandUse,
     Complaint,
@@ -42,18 +42,18 @@ def ran(exit_code: int | None = 0, output: str = "", **more: object) -> CommandR
     )
 
 
-def base(standing: BaselineStanding, done: CommandRun, *, chosen: bool = False) -> BaselineCheck:
-    return BaselineCheck(run=done, source="Makefile", standing=standing, chosen=chosen)
+def base(outcome: BaselineOutcome, done: CommandRun, *, chosen: bool = False) -> BaselineCheck:
+    return BaselineCheck(run=done, source="Makefile", outcome=outcome, chosen=chosen)
 
 
-PASSES = base(BaselineStanding.PASSES, ran(tests={"a": PASSED, "b": PASSED}))
-FAILS_BY_NAME = base(BaselineStanding.FAILS, ran(1, tests={"a": FAILED, "b": PASSED}))
-BROKEN = base(BaselineStanding.BROKEN, ran(3, broken="pytest: RuntimeError: no plugin", tests={"a": FAILED}))
-FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
+PASSES = base(BaselineOutcome.PASSES, ran(tests={"a": PASSED, "b": PASSED}))
+FAILS_BY_NAME = base(BaselineOutcome.FAILS, ran(1, tests={"a": FAILED, "b": PASSED}))
+BROKEN = base(BaselineOutcome.BROKEN, ran(3, broken="pytest: RuntimeError: no plugin", tests={"a": FAILED}))
+FAILS = base(BaselineOutcome.FAILS, ran(1, "lint: 3 errors\n"))
 
 
 @pytest.mark.parametrize(
-    ("check", "done", "standing"),
+    ("check", "done", "verdict"),
     [
         (None, ran(0), CommandVerdict.PASSED),
         (None, ran(1), CommandVerdict.FAILED),
@@ -82,19 +82,19 @@ FAILS = base(BaselineStanding.FAILS, ran(1, "lint: 3 errors\n"))
     ],
 )
 def test_a_result_counts_beside_what_the_command_said_of_the_base(
-    check: BaselineCheck | None, done: CommandRun, standing: CommandVerdict
+    check: BaselineCheck | None, done: CommandRun, verdict: CommandVerdict
 ) -> None:
-    assert judged(check, done).standing is standing
+    assert judged(check, done).verdict is verdict
 
 
 UNUSED, LONG = (
     Complaint(file="a.py", line=line, message=said) for line, said in ((3, "unused"), (9, "long"))
 )
-LINT = base(BaselineStanding.FAILS, ran(1, complaints=(UNUSED,)))
+LINT = base(BaselineOutcome.FAILS, ran(1, complaints=(UNUSED,)))
 
 
 @pytest.mark.parametrize(
-    ("check", "done", "standing", "new"),
+    ("check", "done", "verdict", "new"),
     [
         (LINT, ran(1, complaints=(replace(UNUSED, line=30),)), CommandVerdict.PASSED, ()),
         (LINT, ran(1, complaints=(UNUSED, LONG)), CommandVerdict.FAILED, (LONG,)),
@@ -102,32 +102,32 @@ LINT = base(BaselineStanding.FAILS, ran(1, complaints=(UNUSED,)))
         (LINT, ran(2, complaints=(UNUSED,)), CommandVerdict.FAILED, ()),
         (LINT, ran(1, "it broke", complaints=()), CommandVerdict.NO_EVIDENCE, ()),
         (LINT, ran(0, complaints=()), CommandVerdict.PASSED, ()),
-        (base(BaselineStanding.PASSES, ran(complaints=())), ran(complaints=(LONG,)), CommandVerdict.PASSED, ()),
-        (base(BaselineStanding.PASSES, ran(complaints=())), ran(1, complaints=()), CommandVerdict.FAILED, ()),
+        (base(BaselineOutcome.PASSES, ran(complaints=())), ran(complaints=(LONG,)), CommandVerdict.PASSED, ()),
+        (base(BaselineOutcome.PASSES, ran(complaints=())), ran(1, complaints=()), CommandVerdict.FAILED, ()),
         (None, ran(1, complaints=(LONG,)), CommandVerdict.NO_EVIDENCE, ()),
     ],
 )  # fmt: skip
 def test_a_new_complaint_of_a_check_counts_and_an_old_one_does_not(
-    check: BaselineCheck | None, done: CommandRun, standing: CommandVerdict, new: tuple[Complaint, ...]
+    check: BaselineCheck | None, done: CommandRun, verdict: CommandVerdict, new: tuple[Complaint, ...]
 ) -> None:
     found = judged(check, done)
-    assert (found.standing, found.complaints) == (standing, new)
+    assert (found.verdict, found.complaints) == (verdict, new)
 
 
 def test_the_users_own_command_has_to_pass_unless_it_says_exactly_what_it_said_before() -> None:
-    own = base(BaselineStanding.FAILS, ran(1, "no notes.txt\nthe check says no\n"), chosen=True)
-    assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).standing is CommandVerdict.NO_EVIDENCE
-    assert judged(own, ran(1, "the check says no\n")).standing is CommandVerdict.FAILED
+    own = base(BaselineOutcome.FAILS, ran(1, "no notes.txt\nthe check says no\n"), chosen=True)
+    assert judged(own, ran(1, "no notes.txt\nthe check says no\n")).verdict is CommandVerdict.NO_EVIDENCE
+    assert judged(own, ran(1, "the check says no\n")).verdict is CommandVerdict.FAILED
 
 
 def test_equal_numbers_prove_nothing_if_other_tests_fail() -> None:
     swapped = judged(FAILS_BY_NAME, ran(1, tests={"a": PASSED, "b": FAILED}))
-    assert (swapped.standing, swapped.failing, swapped.known) == (CommandVerdict.FAILED, ("b",), ())
+    assert (swapped.verdict, swapped.failing, swapped.known) == (CommandVerdict.FAILED, ("b",), ())
 
 
 def test_a_flaky_test_neither_blocks_nor_counts() -> None:
     found = judged(PASSES, ran(1, tests={"a": FAILED, "b": PASSED}), flaky=["a"])
-    assert (found.standing, found.flaky, found.failing) == (CommandVerdict.PASSED, ("a",), ())
+    assert (found.verdict, found.flaky, found.failing) == (CommandVerdict.PASSED, ("a",), ())
 
 
 def test_only_tests_that_passed_at_the_base_are_run_once_more() -> None:
@@ -151,12 +151,12 @@ def test_a_limit_counts_as_met_on_a_busy_machine_alone(output: str, *, busy: boo
 
 
 def test_a_command_that_this_machine_cannot_run_or_not_in_time_is_not_run_again() -> None:
-    told = {standing: usable(base(standing, ran(None))) for standing in BaselineStanding}
-    assert [standing for standing, may in told.items() if not may] == [
-        BaselineStanding.MISSING,
-        BaselineStanding.TOO_LONG,
-        BaselineStanding.NEVER_ENDS,
-        BaselineStanding.UNREADABLE,
+    told = {outcome: usable(base(outcome, ran(None))) for outcome in BaselineOutcome}
+    assert [outcome for outcome, may in told.items() if not may] == [
+        BaselineOutcome.MISSING,
+        BaselineOutcome.TOO_LONG,
+        BaselineOutcome.NEVER_ENDS,
+        BaselineOutcome.UNREADABLE,
     ]
 
 

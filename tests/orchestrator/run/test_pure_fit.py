@@ -13,7 +13,7 @@ from state.journal.events import Stored
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun
 from state.records.plan import Forecast, Task
 from state.settings.presets import usual_settings
 from state.words import fit_words
@@ -28,7 +28,7 @@ def view_at(minutes: float, *, suite_s: float = 494.0) -> RunView:
     """A run whose suite took so long at the base, with a deadline in so many minutes."""
     view = RunView(settings=usual_settings("medium"))
     run = CommandRun(command="pytest", exit_code=0, seconds=suite_s, output_tail="")
-    check = BaselineCheck(run=run, source="--verify", standing=BaselineStanding.PASSES)
+    check = BaselineCheck(run=run, source="--verify", outcome=BaselineOutcome.PASSES)
     apply(view, Stored(1, NOW, e.BaselineTaken(tree="t", environment="", checks=(check,))))
     view.process.deadline = NOW + timedelta(minutes=minutes)
     view.clock.started_at = NOW - timedelta(minutes=15)

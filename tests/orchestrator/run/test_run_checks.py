@@ -10,8 +10,8 @@ from language.scripted import Rehearse, completes, criterion, plans, signals, wh
 
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records.commands import BaselineStanding
-from state.records.reviews import CriterionStanding, EvidenceKind
+from state.records.commands import BaselineOutcome
+from state.records.reviews import EvidenceKind, Mark
 
 Shell = Callable[..., str]
 TESTS = "import unittest\n\nfrom shop import price\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        self.assertEqual(price(), 3)\n"
@@ -66,7 +66,7 @@ def test_a_new_complaint_of_a_check_goes_to_the_worker_and_an_old_one_holds_up_n
     worker = work_of({"shop.py": work, "test_half.py": TEST_HALF})
     worker += work_of({"shop.py": HONEST}) if complaint else []
     done = rehearse(whole_run(worker=worker), settings={"max_iterations": 3})
-    assert done.view.baseline.checks[command].standing is BaselineStanding.FAILS
+    assert done.view.baseline.checks[command].outcome is BaselineOutcome.FAILS
     refusals = done.of(e.CompletionRefused)
     assert len(refusals) == bool(complaint)
     if complaint:
@@ -99,7 +99,7 @@ def met(*criteria: dict[str, object]) -> dict[str, object]:
 
 @pytest.mark.late
 @pytest.mark.parametrize("again", [PROJECT, ADDED], ids=["taken out again", "left in"])
-def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_code_0(
+def test_a_constraint_that_sq_computes_is_shown_by_that_alone_and_broken_costs_code_0(
     rehearse: Rehearse, repository: Path, shell: Shell, again: str
 ) -> None:
     begins_with(repository, shell, {"composer.json": PROJECT})
@@ -121,7 +121,7 @@ def test_a_constraint_that_sq_computes_is_proven_by_that_alone_and_broken_costs_
         return
     assert done.outcome is Outcome.COMPLETE, done.output
     judged = [done.view.whole.judged[id_].event for id_ in ("c-1", "c-2")]
-    assert [one.standing for one in judged] == [CriterionStanding.PROVEN, CriterionStanding.CLAIMED]
+    assert [one.mark for one in judged] == [Mark.COMPUTED, Mark.CLAIMED]
     assert judged[0].proof
     assert judged[0].proof.kind is EvidenceKind.COMPUTED
     facts = done.view.evidence.proofs["", done.view.whole.tree].facts

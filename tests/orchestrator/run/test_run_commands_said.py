@@ -26,7 +26,7 @@ from orchestrator.views.watch.tabs import message_of
 from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.records.calls import CallEnd, Message, MessageKind
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, Complaint
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, Complaint
 from state.records.plan import Analysis, Task
 from state.roles import Role
 from state.settings.sources import user_file
@@ -120,7 +120,7 @@ TIMED = e.BaselineTaken(
         BaselineCheck(
             run=CommandRun(command="make test", exit_code=0, seconds=135.0, output_tail=""),
             source="--verify",
-            standing=BaselineStanding.PASSES,
+            outcome=BaselineOutcome.PASSES,
         ),
     ),
 )
@@ -234,7 +234,7 @@ def test_a_part_of_a_suite_is_not_told_as_the_suite_and_the_whole_one_says_what_
 def test_old_complaints_are_told_beside_those_before_any_change() -> None:
     old = tuple(Complaint(file="a.py", line=number) for number in range(3))
     run = CommandRun(command="ruff check", exit_code=1, seconds=0.1, output_tail="", complaints=old)
-    check = BaselineCheck(run=run, source="--verify", standing=BaselineStanding.FAILS)
+    check = BaselineCheck(run=run, source="--verify", outcome=BaselineOutcome.FAILS)
     verified = e.VerificationFinished(task_id="a", tree="t", runs=(run,))
     told = told_of(e.BaselineTaken(tree="t", environment="", checks=(check,)), verified)
     assert told[-1] == "a: sq ran `ruff check`: 3 complaints, 3 before any change (0.1 s)"

@@ -1,4 +1,4 @@
-"""The criteria of a spec through whole runs: quoted, placed, judged in a review, and proven by what sq has seen."""
+"""The criteria of a spec through whole runs: quoted, placed, judged in a review, marked by what sq has seen."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,16 +36,18 @@ SPEC = """# Notes
 """
 TESTS = """import unittest
 
+import notes
+
 
 class NotesTest(unittest.TestCase):
     def test_kept(self):
-        with open("notes.txt", encoding="utf-8") as notes:
-            self.assertTrue(notes.read())
+        self.assertEqual(notes.kept(), "A line.")
 
     @unittest.skip("later")
     def test_counted(self):
         self.fail()
 """
+CODE = 'def kept():\n    return open("notes.txt", encoding="utf-8").read().strip()\n'
 UNITTEST = "python3 -m unittest"
 CRITERIA = (
     criterion("Notes are kept", "notes", quote="The notes are kept in notes.txt"),
@@ -56,8 +58,8 @@ KEPT = ("test", "test_notes.NotesTest.test_kept")
 
 
 def work(**more: Any) -> list[Mapping[str, Any]]:
-    """A Worker's attempt that writes the notes and their tests."""
-    files = {"notes.txt": "A line.\n", "test_notes.py": TESTS, **more}
+    """A Worker's attempt that writes the notes, what reads them, and their tests."""
+    files = {"notes.txt": "A line.\n", "notes.py": CODE, "test_notes.py": TESTS, **more}
     return [
         says(
             *(call("Write", file_path=f"{{workspace}}/{name}", content=text) for name, text in files.items())
@@ -85,14 +87,14 @@ def rows(done: Done) -> list[CriterionRow]:
     return list(criteria_of(done.view))
 
 
-def standings(done: Done) -> list[str]:
-    return [row.standing for row in rows(done)]
+def states(done: Done) -> list[str]:
+    return [row.state for row in rows(done)]
 
 
-def test_the_review_of_the_only_task_judges_and_only_what_sq_has_seen_is_proven(
+def test_the_review_of_the_only_task_judges_and_a_mark_says_what_sq_has_seen(
     judged: Callable[..., Done],
 ) -> None:
-    """A named test that passed proves, a skipped one does not, and a verdict that is missing is none."""
+    """A named test that fails without the work shows it, a skipped one does not, and a missing verdict is none."""
     done = judged(
         judges(
             met("c-1", KEPT),
@@ -102,15 +104,15 @@ def test_the_review_of_the_only_task_judges_and_only_what_sq_has_seen_is_proven(
     )
     assert done.outcome is Outcome.COMPLETE, done.output
     first, second, third = rows(done)
-    assert (first.standing, first.place) == (CriterionState.PROVEN, "spec.md:3")
+    assert (first.state, first.place) == (CriterionState.TESTED, "spec.md:3")
     assert first.proof is not None
     assert first.proof.ref == KEPT[1]
-    assert (second.standing, second.place) == (CriterionState.CLAIMED, "spec.md:4")
+    assert (second.state, second.place) == (CriterionState.CLAIMED, "spec.md:4")
     assert "skipped" in second.evidence[0].why
-    assert (third.standing, third.place) == (CriterionState.NOT_CHECKED, "")
+    assert (third.state, third.place) == (CriterionState.NOT_CHECKED, "")
     assert "c-3 is not in the spec in these words: Nothing more is ever saved" in done.output
-    assert f"c-1 proven by the test {KEPT[1]}" in done.output
-    assert "criteria of the spec: 1 proven, 1 claimed, 1 not checked" in done.output
+    assert f"c-1 tested by the test {KEPT[1]}" in done.output
+    assert "criteria of the spec: 1 tested, 1 claimed, 1 not checked" in done.output
     assert {event.tree for event in done.of(e.CriterionJudged)} == {done.view.whole.tree}
 
 
@@ -125,7 +127,7 @@ def test_a_test_that_does_not_exist_proves_nothing_and_the_claim_is_shown_as_one
             met("c-3", ("line", "notes.txt:1")),
         )
     )
-    assert standings(done) == [CriterionState.CLAIMED] * 3
+    assert states(done) == [CriterionState.CLAIMED] * 3
     first, second, third = rows(done)
     assert [one.holds for one in first.evidence] == [True, False]
     assert first.evidence[1].why == "sq ran no test of this name on this tree"
@@ -166,7 +168,7 @@ def test_a_review_that_passes_and_calls_a_criterion_not_met_sends_the_work_back(
     first, second = done.of(e.ReviewRecorded)[-2:]
     assert (first.passed, second.passed) == (False, True)
     assert "c-2 not met: Nothing counts them." in done.output
-    assert standings(done) == [CriterionState.PROVEN, CriterionState.CLAIMED, CriterionState.CLAIMED]
+    assert states(done) == [CriterionState.TESTED, CriterionState.CLAIMED, CriterionState.CLAIMED]
     of_first = [event for event in done.of(e.CriterionJudged) if event.commit == first.commit]
     assert [event.verdict for event in of_first] == [CriterionVerdict.MET, CriterionVerdict.NOT_MET]
 
@@ -202,7 +204,7 @@ def test_with_several_tasks_the_final_review_judges_and_what_it_calls_not_met_go
     )
     assert [event.task_id for event in done.of(e.TaskReopened)] == ["two"]
     one, two = rows(done)
-    assert (one.standing, two.standing) == (CriterionState.CLAIMED, CriterionState.CLAIMED)
+    assert (one.state, two.state) == (CriterionState.CLAIMED, CriterionState.CLAIMED)
     assert two.evidence[0].why == "it is no command that sq ran on this tree"
     sizes = done.view.whole.measured
     assert [(each.added, each.removed) for each in sizes["two"]] == [(1, 0), (2, 1)]
@@ -216,9 +218,7 @@ def test_with_several_tasks_the_final_review_judges_and_what_it_calls_not_met_go
 def test_a_criterion_whose_task_is_stuck_is_not_checked_and_the_reason_is_said(rehearse: Rehearse) -> None:
     stuck = {"worker/notes/1": [signals("task_stuck", reason="no network")]}
     done = rehearse(whole_run(**stuck), verify=("true",), ends=Outcome.STUCK)
-    assert [(row.standing, row.note) for row in rows(done)] == [
-        (CriterionState.NOT_CHECKED, "notes is stuck")
-    ]
+    assert [(row.state, row.note) for row in rows(done)] == [(CriterionState.NOT_CHECKED, "notes is stuck")]
 
 
 def test_with_a_second_review_the_first_one_is_not_asked(rehearse: Rehearse) -> None:

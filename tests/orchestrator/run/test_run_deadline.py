@@ -101,8 +101,8 @@ def test_before_the_deadline_verified_work_is_handed_over_and_the_rest_goes_on_l
     assert done.view.tasks["short"].stage is Stage.MERGED
     assert done.view.tasks["long"].stage is Stage.BUILDING
     judged, left = criteria_of(done.view)
-    assert (judged.standing, judged.words) == (CriterionState.CLAIMED, "It is there.")
-    assert (left.standing, left.note) == (CriterionState.NOT_CHECKED, "long was not finished")
+    assert (judged.state, judged.words) == (CriterionState.CLAIMED, "It is there.")
+    assert (left.state, left.note) == (CriterionState.NOT_CHECKED, "long was not finished")
     assert [one for one in done.of(e.ProofsTaken) if not one.task_id] == []
     [kept] = [stored for stored in done.stored if isinstance(stored.event, e.WorkKept)]
     assert kept.at < datetime.fromisoformat(at)

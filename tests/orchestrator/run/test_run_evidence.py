@@ -20,7 +20,7 @@ from orchestrator.views.run.ending import unchecked_lines
 from state.errors import JournalError
 from state.journal import events as e
 from state.outcome import Outcome
-from state.records.commands import BaselineStanding
+from state.records.commands import BaselineOutcome
 from state.roles import Role
 
 Shell = Callable[..., str]
@@ -39,8 +39,8 @@ def commits(repository: Path, shell: Shell, **files: str) -> str:
     return shell(repository, "git", "rev-parse", "main")
 
 
-def standings(done: Done) -> dict[str, BaselineStanding]:
-    return {command: check.standing for command, check in done.view.baseline.checks.items()}
+def outcomes(done: Done) -> dict[str, BaselineOutcome]:
+    return {command: check.outcome for command, check in done.view.baseline.checks.items()}
 
 
 # --- the baseline ------------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ def test_a_detected_command_whose_program_is_missing_is_left_out_and_the_others_
     makefile = "check:\n\tno-such-linter .\n\ntest:\n\tpython3 -m unittest\n"
     commits(repository, shell, Makefile=makefile, test_a__py=TEST.format("a", "True"))
     done = rehearse(whole_run())
-    assert standings(done) == {
-        "make check": BaselineStanding.MISSING,
-        "make test": BaselineStanding.PASSES,
+    assert outcomes(done) == {
+        "make check": BaselineOutcome.MISSING,
+        "make test": BaselineOutcome.PASSES,
     }
     assert "no-such-linter is not on this machine" in done.output
     assert [run.command for run in done.view.evidence.verifications[done.view.whole.tree].runs] == [
@@ -113,7 +113,7 @@ def test_a_runner_that_stops_is_no_failing_test_so_broken_work_is_unverified_and
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.defpath}")
     callers = whole_run(worker=[BREAKS, last])
     done = rehearse(callers, verify=("python3 -m pytest -q -p no:cacheprovider",), ends=Outcome.UNVERIFIED)
-    assert standings(done) == {"python3 -m pytest -q -p no:cacheprovider": BaselineStanding.BROKEN}
+    assert outcomes(done) == {"python3 -m pytest -q -p no:cacheprovider": BaselineOutcome.BROKEN}
     assert "could not run: pytest: RuntimeError: the plugin is missing" in done.output
     assert "uv.lock is there and uv is not installed" in done.output
     assert "install uv, or name the commands of the set-up in worktree.setup of sq.toml" in done.output
@@ -140,7 +140,7 @@ def test_where_there_is_nothing_yet_the_tests_that_the_work_brings_vouch_for_it(
         completes(),
     ]
     done = rehearse(whole_run(worker=work))
-    assert standings(done) == {}
+    assert outcomes(done) == {}
     assert "nothing to verify with" in done.output
     (run,) = done.view.evidence.verifications[done.view.whole.tree].runs
     assert (run.command, run.count.ran) == ("python3 -m unittest", 1)
@@ -152,7 +152,7 @@ def test_a_command_that_says_that_it_ran_no_test_verifies_nothing(
 ) -> None:
     head = commits(repository, shell, a__py="A = 1\n")
     done = rehearse(whole_run(), verify=("python3 -m unittest",), ends=Outcome.UNVERIFIED)
-    assert standings(done) == {"python3 -m unittest": BaselineStanding.NOTHING_YET}
+    assert outcomes(done) == {"python3 -m unittest": BaselineOutcome.NOTHING_YET}
     assert "nothing to verify with" in done.view.ended.cause
     assert shell(repository, "git", "rev-parse", "main") == head
 
@@ -167,7 +167,7 @@ def test_a_baseline_that_takes_too_long_is_said_with_the_setting_and_the_run_is_
         settings={"limits.verify_s": "1"},
         ends=Outcome.UNVERIFIED,
     )
-    assert list(standings(done).values()) == [BaselineStanding.TOO_LONG]
+    assert list(outcomes(done).values()) == [BaselineOutcome.TOO_LONG]
     assert "limits.verify_s" in done.output
 
 
@@ -194,7 +194,7 @@ def test_what_fails_before_the_work_is_named_to_the_worker_and_the_reviewer_sees
         **{"reviewer/notes/*": [passes(**seen)]},
     )
     done = rehearse(callers, ends=None)
-    assert standings(done) == {"python3 -m unittest": BaselineStanding.FAILS}
+    assert outcomes(done) == {"python3 -m unittest": BaselineOutcome.FAILS}
     assert "fails before any change, and no test passes (exit code 1: " in done.output
     monkeypatch.chdir(repository)
     report = CliRunner().invoke(cli, ["report", "--format", "md"]).output
@@ -244,7 +244,7 @@ def test_without_worktrees_the_baseline_is_that_of_the_checkout_as_the_user_left
     commits(repository, shell, a__py="A = 0\n", test_a__py=f"import a\n{TEST.format('a', 'a.A')}")
     (repository / "a.py").write_text("A = 1\n")
     done = rehearse(whole_run(), settings={"worktrees": False}, allow_dirty=True)
-    assert standings(done) == {"python3 -m unittest": BaselineStanding.PASSES}
+    assert outcomes(done) == {"python3 -m unittest": BaselineOutcome.PASSES}
 
 
 @pytest.mark.late

@@ -103,7 +103,7 @@ def test_points_are_worked_on_and_each_is_answered_once_with_the_commit_or_the_r
     body = service.pulls[number]["body"]
     first, *_ = sorted(path.name for path in (repository / ".sq/runs").iterdir())
     assert body.startswith(f"<!-- sq:run={first} -->")
-    assert "### What the spec asks\n\nProven by run" in body
+    assert "### What the spec asks\n\nAs run" in body
     assert "### What round 1 of the review asks" in body
     assert "notes is there" in body
     assert "points is there" in body

@@ -98,12 +98,16 @@ def test_what_fails_together_with_what_was_committed_meanwhile_stays_on_sqs_bran
     assert shell(repository, "git", "log", "-1", "--format=%s", "main") == "Meanwhile"
 
 
-TEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_kept(self):\n        pass\n"
+CODE = "def kept():\n    return 'A line.'\n"
+TEST = (
+    "import unittest\n\nimport notes\n\n\nclass T(unittest.TestCase):\n    def test_kept(self):\n"
+    "        self.assertEqual(notes.kept(), 'A line.')\n"
+)
 JUDGED = {
     "planner/plan/1": [
         plans("notes", criteria=[criterion("Notes are kept", "notes"), criterion("They have words", "notes")])
     ],
-    "worker/notes/1": [writes("notes.txt", "A line.\n"), writes("test_a.py", TEST), completes()],
+    "worker/notes/1": [writes("notes.py", CODE), writes("test_a.py", TEST), completes()],
     "reviewer/notes/1": [judges(met("c-1", ("test", "test_a.T.test_kept")), met("c-2"))],
 }
 
@@ -111,12 +115,12 @@ JUDGED = {
 def assert_judged_again(done: Done) -> None:
     assert done.outcome is Outcome.COMPLETE, done.output
     rows = criteria_of(done.view)
-    assert [(row.standing, row.by, row.tree) for row in rows] == [
-        (CriterionState.PROVEN, JudgedBy.RULE, done.view.whole.tree),
+    assert [(row.state, row.by, row.tree) for row in rows] == [
+        (CriterionState.TESTED, JudgedBy.RULE, done.view.whole.tree),
         (CriterionState.NOT_CHECKED, JudgedBy.RULE, done.view.whole.tree),
     ]
     [size] = done.view.whole.measured[""]
-    assert [file.path for file in size.files] == ["notes.txt", "test_a.py"]
+    assert [file.path for file in size.files] == ["notes.py", "test_a.py"]
 
 
 @pytest.mark.late

@@ -27,7 +27,7 @@ from state.journal.events.evidence import WAITS
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, CommandUse
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, CommandUse
 from state.settings.presets import usual_settings
 
 # A suite that is busy in as many processes as there are processors, as `pytest -n auto` is.
@@ -136,7 +136,7 @@ def test_a_busy_machine_ends_no_command_that_a_time_on_the_wall_would_have_ended
     with busy_machine():
         done = rehearse(whole_run(), verify=(command,), settings={"sandbox": "off", "limits.verify_s": "1.5"})
     (check,) = done.view.baseline.checks.values()
-    assert check.standing is BaselineStanding.PASSES
+    assert check.outcome is BaselineOutcome.PASSES
     runs = [check.run, *(one for each in done.of(e.VerificationFinished) for one in each.runs)]
     assert all(one.passed for one in runs)
     assert max(one.seconds for one in runs) > 1.5  # and not all of that is processor time
@@ -243,7 +243,7 @@ async def test_exclusive_commands_run_with_no_other_one_beside_them(
     commands = commands_in(tmp_path, journal, worktree_exclusive=exclusive)
     use = CommandUse(cpu_s=0.0, processors=0.0)
     light = CommandRun(command=command, exit_code=0, seconds=0.3, output_tail="", use=use)
-    check = BaselineCheck(run=light, source="--verify", standing=BaselineStanding.PASSES)
+    check = BaselineCheck(run=light, source="--verify", outcome=BaselineOutcome.PASSES)
     journal.view.baseline.checks[command] = check
 
     async def watched() -> None:

@@ -124,11 +124,11 @@ def test_a_command_that_only_the_analysis_named_is_not_shown_and_others_are():
             task_id="", tree="t", runs=(CommandRun(command=command, exit_code=0, seconds=1, output_tail=""),)
         )
 
-    from state.records.commands import BaselineCheck, BaselineStanding
+    from state.records.commands import BaselineCheck, BaselineOutcome
 
     def taken(command, *, of_analysis):
         run = CommandRun(command=command, exit_code=0, seconds=1, output_tail="")
-        check = BaselineCheck(run=run, source="Makefile", standing=BaselineStanding.PASSES)
+        check = BaselineCheck(run=run, source="Makefile", outcome=BaselineOutcome.PASSES)
         return e.BaselineTaken(tree="t", environment="", checks=(check,), of_analysis=of_analysis)
 
     spans = spans_in(

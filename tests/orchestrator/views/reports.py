@@ -10,13 +10,13 @@ from orchestrator.views.run.story import RunStory
 from state.journal.events import MessageReceived
 
 
-def read(events, *, standing=None, works=None, run_id="20260131-140000-rbeg"):
+def read(events, *, state=None, works=None, run_id="20260131-140000-rbeg"):
     """A run of these events, as `read_run` returns it if no process works on it."""
     story = RunStory()
     story.add_all(one for one in events if not isinstance(one.event, MessageReceived))
     now = datetime(2026, 1, 31, tzinfo=UTC)
-    known = summary_of(story.view, run_id, is_active=lambda: False, now=now).standing
-    return RunRead(story, run_id, standing or known, recorded_work(story.view) if works is None else works)
+    known = summary_of(story.view, run_id, is_active=lambda: False, now=now).state
+    return RunRead(story, run_id, state or known, recorded_work(story.view) if works is None else works)
 
 
 class Page(HTMLParser):

@@ -14,9 +14,9 @@ from state.journal.events.reviews import proof_of
 from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun, TestCount, TestState
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, TestCount, TestState
 from state.records.plan import Analysis, Criterion, CriterionKind, Task
-from state.records.reviews import CriterionStanding, CriterionVerdict, Evidence, EvidenceKind, JudgedBy
+from state.records.reviews import CriterionVerdict, Evidence, EvidenceKind, JudgedBy, Mark
 from state.settings.presets import usual_settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -45,11 +45,18 @@ PLANNED = (
         criteria=CRITERIA,
     ),
 )
-TEST = Evidence(kind=EvidenceKind.TEST, ref="tests/test_a.py::test_discount", holds=True, why="it passed")
+TEST = Evidence(
+    kind=EvidenceKind.TEST,
+    ref="tests/test_a.py::test_discount",
+    holds=True,
+    why="it passed",
+    mark=Mark.TESTED,
+)
 LINE = Evidence(kind=EvidenceKind.LINE, ref="shop.py:3", holds=True)
 SUITE = Evidence(kind=EvidenceKind.COMMAND, ref="pytest", holds=True, why="it passed", general=True)
-FACT = Evidence(kind=EvidenceKind.COMPUTED, ref="dependencies", holds=True)
-SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True)
+FACT = Evidence(kind=EvidenceKind.COMPUTED, ref="dependencies", holds=True, mark=Mark.COMPUTED)
+SCRIPT = Evidence(kind=EvidenceKind.COMMAND, ref="./check.sh", holds=True, mark=Mark.COMPUTED)
+BASES = Evidence(kind=EvidenceKind.TEST, ref="tests/test_b.py::test_b", holds=True, mark=Mark.EXAMINED)
 
 
 def begun(task_id):
@@ -61,14 +68,12 @@ def merged(task_id, commit="c9", tree="t9"):
 
 
 def judged(criterion_id, *evidence, verdict=CriterionVerdict.MET, tree="t9", by=JudgedBy.REVIEWER):
-    kind = next(one.kind for one in CRITERIA if one.id == criterion_id)
     return e.CriterionJudged(
         criterion_id=criterion_id,
         verdict=verdict,
         by=by,
         commit="c9",
         tree=tree,
-        kind=kind,
         claim="I read it.",
         evidence=evidence,
     )
@@ -81,8 +86,8 @@ def seen(*events):
     return view
 
 
-def standings(*events):
-    return [row.standing for row in criteria_of(seen(*events))]
+def states(*events):
+    return [row.state for row in criteria_of(seen(*events))]
 
 
 def test_a_criterion_is_placed_in_the_spec_by_name_and_lines():
@@ -92,89 +97,90 @@ def test_a_criterion_is_placed_in_the_spec_by_name_and_lines():
 
 
 def test_before_a_verdict_a_criterion_stands_as_its_tasks_do():
-    assert standings() == [CriterionState.NOT_BEGUN, CriterionState.NOT_BEGUN]
-    assert standings(begun("a")) == [CriterionState.UNDER_WAY, CriterionState.NOT_BEGUN]
-    assert standings(merged("a"), merged("b")) == [CriterionState.UNDER_WAY, CriterionState.UNDER_WAY]
+    assert states() == [CriterionState.NOT_BEGUN, CriterionState.NOT_BEGUN]
+    assert states(begun("a")) == [CriterionState.UNDER_WAY, CriterionState.NOT_BEGUN]
+    assert states(merged("a"), merged("b")) == [CriterionState.UNDER_WAY, CriterionState.UNDER_WAY]
 
 
 def test_a_verdict_on_the_merged_tree_counts_and_names_its_proof_and_place_in_the_journal():
     view = seen(merged("a"), merged("b"), judged("c-1", TEST), judged("c-2"))
     first, second = criteria_of(view)
-    assert (first.standing, first.proof, first.words) == (CriterionState.PROVEN, TEST, "I read it.")
+    assert (first.state, first.proof, first.words) == (CriterionState.TESTED, TEST, "I read it.")
     assert first.seq == view.clock.last_seq - 1
-    assert (second.standing, second.proof) == (CriterionState.CLAIMED, None)
-    assert counted(criteria_of(view)) == {CriterionState.PROVEN: 1, CriterionState.CLAIMED: 1}
+    assert (second.state, second.proof) == (CriterionState.CLAIMED, None)
+    assert counted(criteria_of(view)) == {CriterionState.TESTED: 1, CriterionState.CLAIMED: 1}
 
 
 def test_a_verdict_on_another_tree_does_not_count_and_is_said_to_be_stale():
     reviewed = (merged("a"), merged("b"), judged("c-1", TEST))
-    assert standings(*reviewed, merged("b", "c10", "t10"))[0] is CriterionState.UNDER_WAY
+    assert states(*reviewed, merged("b", "c10", "t10"))[0] is CriterionState.UNDER_WAY
     caught_up = e.WorkCaughtUp(onto="u1", commit="c11", tree="t11")
     ended = e.RunEnded(outcome=Outcome.UNVERIFIED, cause="")
     row = criteria_of(seen(*reviewed, caught_up, ended))[0]
-    assert (row.standing, row.proof) == (CriterionState.NOT_CHECKED, None)
+    assert (row.state, row.proof) == (CriterionState.NOT_CHECKED, None)
     assert row.note == "the verdict is about commit c9, and the work has changed since"
 
 
 def test_a_task_that_is_sent_back_puts_its_criteria_under_way_again():
     reopened = e.TaskReopened(task_id="a", issues=(), by="the final review")
     events = (merged("a"), merged("b"), judged("c-1", TEST), judged("c-2", FACT), reopened)
-    assert standings(*events) == [CriterionState.UNDER_WAY, CriterionState.PROVEN]
+    assert states(*events) == [CriterionState.UNDER_WAY, CriterionState.COMPUTED]
 
 
 def test_a_run_that_ended_says_why_a_criterion_has_no_verdict():
     stuck = e.TaskStuck(task_id="b", reason="no service")
     rows = criteria_of(seen(begun("b"), stuck, e.RunEnded(outcome=Outcome.STUCK, cause="")))
-    assert [(row.standing, row.note) for row in rows] == [
+    assert [(row.state, row.note) for row in rows] == [
         (CriterionState.NOT_BEGUN, ""),
         (CriterionState.NOT_CHECKED, "b is stuck"),
     ]
 
 
-BEHAVIOUR, CONSTRAINT, DOCUMENT = CriterionKind
+@pytest.mark.parametrize(
+    ("evidence", "proof"),
+    [
+        ((), None),
+        ((TEST,), TEST),
+        ((LINE,), None),
+        ((LINE, SUITE), None),
+        ((SUITE, SCRIPT), SCRIPT),
+        ((replace(TEST, mark=None),), None),
+        ((replace(TEST, general=True),), None),
+        ((Evidence(kind=EvidenceKind.TEST, ref="x", holds=None),), None),
+        ((TEST, Evidence(kind=EvidenceKind.TEST, ref="x", holds=False)), None),
+        ((TEST, Evidence(kind=EvidenceKind.LINE, ref="x:1", holds=False)), TEST),
+        ((TEST, BASES), BASES),
+        ((TEST, FACT), FACT),
+        ((SCRIPT, replace(FACT, holds=False)), None),
+    ],
+)
+def test_which_evidence_shows_a_criterion(evidence, proof):
+    assert proof_of(evidence) is proof
 
 
 @pytest.mark.parametrize(
-    ("kind", "evidence", "proof"),
+    ("verdict", "evidence", "mark"),
     [
-        (BEHAVIOUR, (), None),
-        (BEHAVIOUR, (TEST,), TEST),
-        (BEHAVIOUR, (LINE, SUITE), None),
-        (BEHAVIOUR, (SUITE, SCRIPT), SCRIPT),
-        (BEHAVIOUR, (Evidence(kind=EvidenceKind.TEST, ref="x", holds=None),), None),
-        (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.TEST, ref="x", holds=False)), None),
-        (BEHAVIOUR, (TEST, Evidence(kind=EvidenceKind.LINE, ref="x:1", holds=False)), TEST),
-        (CONSTRAINT, (LINE,), None),
-        (CONSTRAINT, (LINE, SUITE), None),
-        (CONSTRAINT, (SCRIPT, FACT), FACT),
-        (CONSTRAINT, (SCRIPT, replace(FACT, holds=False)), None),
-        (DOCUMENT, (LINE,), LINE),
-        (DOCUMENT, (SUITE,), None),
+        (CriterionVerdict.MET, TEST, Mark.TESTED),
+        (CriterionVerdict.MET, BASES, Mark.EXAMINED),
+        (CriterionVerdict.MET, FACT, Mark.COMPUTED),
+        (CriterionVerdict.MET, LINE, Mark.CLAIMED),
+        (CriterionVerdict.NOT_MET, TEST, Mark.NOT_MET),
+        (CriterionVerdict.NOT_CHECKED, TEST, Mark.NOT_CHECKED),
     ],
 )
-def test_which_evidence_proves_which_kind_of_criterion(kind, evidence, proof):
-    assert proof_of(kind, evidence) is proof
-
-
-@pytest.mark.parametrize(
-    ("verdict", "standing"),
-    [
-        (CriterionVerdict.MET, CriterionStanding.PROVEN),
-        (CriterionVerdict.NOT_MET, CriterionStanding.NOT_MET),
-        (CriterionVerdict.NOT_CHECKED, CriterionStanding.NOT_CHECKED),
-    ],
-)
-def test_evidence_proves_only_a_verdict_of_met(verdict, standing):
-    event = judged("c-1", TEST, verdict=verdict)
-    assert event.standing is standing
-    assert (event.proof is None) is (verdict is not CriterionVerdict.MET)
+def test_a_mark_says_what_sq_has_seen_of_a_verdict_of_met_and_nothing_of_another(verdict, evidence, mark):
+    event = judged("c-1", evidence, verdict=verdict)
+    assert event.mark is mark
+    assert (event.proof is evidence) is (mark.words in {"tested", "examined", "computed"})
+    assert CriterionState(mark.words).mark is mark
 
 
 def test_the_story_names_the_proof_and_what_did_not_hold():
     view = seen()
     refuted = Evidence(kind=EvidenceKind.TEST, ref="test_ghost", holds=False, why="sq ran no such test")
     assert lines_of(view, Stored(9, BEGIN, judged("c-1", TEST))) == [
-        "c-1 proven by the test tests/test_a.py::test_discount (The discount is shown)"
+        "c-1 tested by the test tests/test_a.py::test_discount (The discount is shown)"
     ]
     assert lines_of(view, Stored(9, BEGIN, judged("c-1", refuted))) == [
         "c-1 claimed: I read it. (The discount is shown)",
@@ -199,7 +205,7 @@ def test_a_command_of_the_merged_work_stands_beside_its_result_at_the_base():
     check = BaselineCheck(
         run=CommandRun(command="pytest", exit_code=0, seconds=1, output_tail="", count=base),
         source="pytest.ini",
-        standing=BaselineStanding.PASSES,
+        outcome=BaselineOutcome.PASSES,
     )
     ran = (
         CommandRun(command="pytest", exit_code=1, seconds=2, output_tail="", count=now),

@@ -122,7 +122,9 @@ def of_other_views(words):
     package = AddedPackage(ecosystem=words, name=words, version=words, licence=words)
     for event in (HostsUsed(hosts=(use,)), DependenciesAdded(packages=(package,), more=1)):
         yield lines_of(RunView(), Stored(1, NOW, event))
-    yield cleaned_lines([RunCleaned(run_id="r", standing=words, cleaned=(cleaned,), note=words, state=words)])
+    yield cleaned_lines(
+        [RunCleaned(run_id="r", run_state=words, cleaned=(cleaned,), note=words, state=words)]
+    )
 
 
 def used(words):

@@ -19,7 +19,6 @@ from orchestrator.views.run.story import RunStory
 from state.errors import UsageError
 from state.journal import events as e
 from state.outcome import EXIT_CODES, Outcome
-from state.records.reviews import Evidence, EvidenceKind
 
 
 def ended(outcome, *, cause="the cause", dry=False):
@@ -50,11 +49,11 @@ def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
     assert (said["outcome"], said["exit_code"]) == (outcome, EXIT_CODES[outcome])
     assert (said["check_state"] == "success") is (outcome is Outcome.COMPLETE)
     assert ('failures="1"' in rendered(run, Format.JUNIT, version="1")) is (outcome is not Outcome.COMPLETE)
-    assert report.headline.tone != "good"  # there is no criterion that is proven
+    assert report.headline.tone != "good"  # sq has seen what shows no criterion
 
 
 @pytest.mark.parametrize(
-    ("events", "standing", "word", "code"),
+    ("events", "state", "word", "code"),
     [
         (twelve_tasks(), RunState.ACTIVE, "Under way", None),
         (twelve_tasks(), RunState.KILLED, "Killed", None),
@@ -64,8 +63,8 @@ def test_exit_code_outcome_headline_title_and_checks_agree(outcome):
         (ended(Outcome.LIMIT, dry=True), RunState.ENDED, "Limit", 4),
     ],
 )  # fmt: skip
-def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, standing, word, code):
-    run = read(events, standing=standing)
+def test_a_run_that_has_no_usual_end_says_so_in_every_format(events, state, word, code):
+    run = read(events, state=state)
     report = run.report("1")
     assert (report.headline.word, report.headline.exit_code) == (word, code)
     assert report.headline.draft
@@ -91,15 +90,15 @@ def test_a_rehearsal_is_said_in_red_and_proves_nothing():
     assert "rehearsal, Complete" in rendered(run, Format.JUNIT, version="1")
 
 
-def test_only_a_proven_criterion_is_green_and_only_if_all_are_does_the_run_pass():
+def test_only_a_criterion_that_sq_has_seen_is_green_and_only_if_all_are_does_the_run_pass():
     run = read(hostile_run())
     report = run.report("1")
-    standings = [row.standing for row in report.criteria]
-    assert set(standings) == {Criterion.PROVEN, Criterion.CLAIMED, Criterion.NOT_MET, Criterion.NOT_CHECKED}
+    states = [row.state for row in report.criteria]
+    assert set(states) == {Criterion.TESTED, Criterion.CLAIMED, Criterion.NOT_MET, Criterion.NOT_CHECKED}
     page = web(run)
     rows = re.findall(r'<tr id="c-\d">.*?</tr>', page, re.DOTALL)
-    for row, standing in zip(rows, standings, strict=True):
-        assert ('class="chip good"' in row) is (standing is Criterion.PROVEN)
+    for row, state in zip(rows, states, strict=True):
+        assert ('class="chip good"' in row) is (state is Criterion.TESTED)
     suites = rendered(run, Format.JUNIT, version="1")
     criteria = re.search(r'<testsuite name="criteria" failures="(\d)" skipped="(\d)" tests="(\d)"', suites)
     assert criteria.groups() == ("1", "2", "4")
@@ -108,18 +107,16 @@ def test_only_a_proven_criterion_is_green_and_only_if_all_are_does_the_run_pass(
     assert [len(said[name]) for name in ("passedTests", "warnedTests", "failedTests")] == [2, 2, 1]
 
 
-def test_a_complete_run_says_of_how_many_criteria_there_is_proof():
+def test_a_complete_run_says_of_how_many_criteria_sq_has_seen_what_shows_them():
     story = RunStory()
     story.add_all(hostile_run())
     view = story.view
     view.ended = e.RunEnded(outcome=Outcome.COMPLETE, cause="")
     rows = criteria_of(view)
-    assert headline_of(view, RunState.ENDED, rows).why == "sq has seen proof of 1 of 4 criteria"
+    said = "sq has seen what shows 1 of 4 criteria. The others are a reviewer's word"
+    assert headline_of(view, RunState.ENDED, rows).why == said
     assert headline_of(view, RunState.ENDED, rows).tone == "warn"
-    line = Evidence(kind=EvidenceKind.LINE, ref="a.py:1", holds=True)
-    by_line = tuple(replace(row, proof=line) if row.standing is Criterion.PROVEN else row for row in rows)
-    said = "sq has seen proof of 1 of 4 criteria. For 1 of these the proof is only a line that the reviewer named"
-    assert headline_of(view, RunState.ENDED, by_line).why == said
-    proven = tuple(replace(row, standing=Criterion.PROVEN) for row in rows)
-    assert headline_of(view, RunState.ENDED, proven).proven
-    assert headline_of(view, RunState.ENDED, proven).tone == "good"
+    for state in (Criterion.EXAMINED, Criterion.TESTED, Criterion.COMPUTED):
+        seen = tuple(replace(row, state=state) for row in rows)
+        assert headline_of(view, RunState.ENDED, seen).all_seen
+        assert headline_of(view, RunState.ENDED, seen).tone == "good"

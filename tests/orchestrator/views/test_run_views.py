@@ -98,7 +98,7 @@ def test_a_duration_is_told_as_people_say_it(seconds, said):
 
 
 @pytest.mark.parametrize(
-    ("events", "active", "standing"),
+    ("events", "active", "state"),
     [
         ((), False, RunState.NEVER_BEGAN),
         ((STARTED,), True, RunState.ACTIVE),
@@ -108,8 +108,8 @@ def test_a_duration_is_told_as_people_say_it(seconds, said):
         ((STARTED, e.RunEnded(outcome=Outcome.STUCK, cause="")), False, RunState.ENDED),
     ],
 )
-def test_where_a_run_stands_follows_from_its_events_and_whether_somebody_writes_it(events, active, standing):
-    assert summary(seen(*events), active=active).standing is standing
+def test_where_a_run_stands_follows_from_its_events_and_whether_somebody_writes_it(events, active, state):
+    assert summary(seen(*events), active=active).state is state
 
 
 def test_nobody_is_asked_whether_a_run_is_active_that_has_ended():

@@ -14,7 +14,7 @@ from state.journal.fold.fold import apply
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, Message, MessageKind
-from state.records.commands import BaselineCheck, BaselineStanding, CommandRun
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun
 from state.records.plan import Analysis, Task
 from state.roles import Role
 
@@ -27,7 +27,7 @@ TIMED = e.BaselineTaken(
         BaselineCheck(
             run=CommandRun(command="make test", exit_code=0, seconds=135.0, output_tail=""),
             source="--verify",
-            standing=BaselineStanding.PASSES,
+            outcome=BaselineOutcome.PASSES,
         ),
     ),
 )

@@ -279,11 +279,9 @@ async def test_commits_that_git_has_not_are_said_in_their_place(tmp_path):
 
 async def test_the_list_of_runs_opens_one_and_escape_comes_back(made):
     runs = [
-        RunSummary(
-            run_id=RUN_ID, standing=RunState.KILLED, spec_name="shop.md", tasks_merged=4, tasks_total=12
-        ),
-        RunSummary(run_id="20260101-000000-aaaa", standing=RunState.ENDED, outcome=Outcome.COMPLETE),
-        RunSummary(run_id="20260101-000000-bbbb", standing=RunState.UNREADABLE, problem="x\x1b[2J"),
+        RunSummary(run_id=RUN_ID, state=RunState.KILLED, spec_name="shop.md", tasks_merged=4, tasks_total=12),
+        RunSummary(run_id="20260101-000000-aaaa", state=RunState.ENDED, outcome=Outcome.COMPLETE),
+        RunSummary(run_id="20260101-000000-bbbb", state=RunState.UNREADABLE, problem="x\x1b[2J"),
     ]
     following = Following(made)
     following.load()
