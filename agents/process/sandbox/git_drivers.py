@@ -11,7 +11,10 @@ from agents.process.sandbox.plan import Mount, writing
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import GitFolders, git_mounts, without_credentials
 
-_HERE = '--bind "$here" "$here" --ro-bind "$here/.git" "$here/.git" --bind-try {lfs} {lfs} --chdir "$here" --'
+_HERE = (
+    '--bind "$here" "$here" --ro-bind "$here/.git" "$here/.git" '
+    '--ro-bind-try {places} {places} --bind-try {lfs} {lfs} --chdir "$here" --'
+)
 
 
 def around_drivers(
@@ -43,4 +46,5 @@ def around_drivers(
     )
     words = bubblewrapped([], replace(plan, mounts=mounts))
     lfs = shlex.quote(str(common / "lfs"))  # below the checkout's `.git`, where filters write while they read
-    return f"{shlex.join(words[: words.index('--')])} {_HERE.format(lfs=lfs)}"
+    places = shlex.quote(str(common / "worktrees"))  # also of those that are made later
+    return f"{shlex.join(words[: words.index('--')])} {_HERE.format(lfs=lfs, places=places)}"

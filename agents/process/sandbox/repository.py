@@ -114,7 +114,8 @@ def git_mounts(found: GitFolders, private: Path, *, writes: bool) -> Iterator[Mo
 def _common(found: GitFolders, shown: Path) -> Iterator[Mount]:
     """Yield the common folder as a read-only one of sq's, in which only what git reads is there."""
     remove_tree(shown)
-    shown.mkdir()
+    for name in ("lfs", "worktrees"):  # the places of further mounts (`git_drivers`)
+        (shown / name).mkdir(parents=True)
     yield Mount(target=found.common, source=shown)
     own = [str(found.own.relative_to(found.common))] if found.own.is_relative_to(found.common) else []
     for name in (*_READ, *_SETTINGS, *own):
@@ -122,7 +123,7 @@ def _common(found: GitFolders, shown: Path) -> Iterator[Mount]:
         if path == found.common or not path.exists():
             continue
         if path.is_dir():
-            place.mkdir(parents=True)
+            place.mkdir(parents=True, exist_ok=True)
         else:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()

@@ -247,7 +247,8 @@ def own_locks(folders: Iterable[Mount], scratch: Path) -> Iterator[Mount]:
     """
     for folder in folders:
         found = folder.shown
-        for path in _named(found, _LOCK) if folder.access is Access.READ else ():
+        deep = 1 if found.name == "objects" else _DEEP  # git's have 256 folders, and no lock in any
+        for path in _named(found, _LOCK, deep) if folder.access is Access.READ else ():
             copy = scratch / "locks" / "_".join(path.parts[1:])
             copy.parent.mkdir(mode=0o700, exist_ok=True)
             copy.touch(0o600)
