@@ -222,7 +222,8 @@ async def _plainly(
     What commands on an earlier tree left there in ignored files would pass for work that is in no commit.
     """
     every = sorted(await files_in(run.repository, tree))
-    async with run.evidence.scratch_worktree(run, tree, afresh=True) as scratch:
+    afresh = await run.evidence.have_outputs(run)
+    async with run.evidence.scratch_worktree(run, tree, afresh=afresh) as scratch:
         for command in _others_before(run, subject) if behind_others else ():
             await run_tests(run.commands, scratch, command)
             await put_tracked_back(scratch.folder)

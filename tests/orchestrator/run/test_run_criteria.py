@@ -47,7 +47,7 @@ class NotesTest(unittest.TestCase):
     def test_counted(self):
         self.fail()
 """
-CODE = 'def kept():\n    return open("notes.txt", encoding="utf-8").read().strip()\n'
+CODE = 'from pathlib import Path\n\n\ndef kept():\n    return Path("notes.txt").read_text().strip()\n'
 UNITTEST = "python3 -m unittest"
 CRITERIA = (
     criterion("Notes are kept", "notes", quote="The notes are kept in notes.txt"),
