@@ -87,21 +87,15 @@ async def ignored_entries(root: Path) -> list[str]:
 
 
 async def ignored_and_missed(root: Path, text: str) -> list[str]:
-    """Return the files of a worktree that git ignores and that a failing command elsewhere does not find."""
+    """Return the files of a worktree that git ignores and that a failing command elsewhere does not find.
+
+    A session may live there, so git lists them, in its sandbox, and nothing here looks into the worktree.
+    """
     missed = "\n".join(line for line in text.splitlines() if _MISSED.search(line))
-    entries = [one for one in await ignored_entries(root) if not packages_in(root, one.rstrip("/"))]
-    return await to_thread.run_sync(lambda: [one for one in _files_in(root, entries) if _names(missed, one)])
-
-
-def _files_in(root: Path, entries: Sequence[str]) -> list[str]:
-    within = (
-        path.relative_to(root).as_posix()
-        for one in entries
-        if one.endswith("/")
-        for path in islice((root / one).rglob("*"), _LOOKED_AT)
-        if path.is_file()
-    )
-    return [*(one for one in entries if not one.endswith("/")), *within]
+    told = await git(root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+    every = (one for one in told.split("\0") if one and not matches(one, _LEFTOVERS))
+    own = (one for one in every if _table().environments.keys().isdisjoint(one.split("/")))
+    return [one for one in islice(own, _LOOKED_AT) if _names(missed, one)]
 
 
 async def differences(
