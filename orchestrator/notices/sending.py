@@ -26,8 +26,8 @@ from state.journal.view import RunView
 from state.secrets import without_secrets
 from state.settings.integrations import NoticeTarget
 
-LIMIT_S = 10.0  # for one notice
-_LOOK_S = 30.0  # for a look at an address, since a process that imports Apprise may start slowly
+LIMIT_S = 10.0  # for one notice by a command, and at the end of a run for the last ones
+ADDRESS_S = 30.0  # with an address, since a process that imports Apprise starts slowly on a busy machine
 _TAKEN = "sq: this notice is claimed"  # the output if the claim is taken
 _OUTPUT_KEPT = 2_000  # bytes
 # `set -C`: the shell makes the file only if there is none.
@@ -55,7 +55,7 @@ class Post:
         return self._claim(due).exists()
 
     async def send(self, due: DueNotice, message: NoticeMessage) -> NoticeSent:
-        """Send a notice, within ten seconds, and return the event about it. Problems are no exceptions."""
+        """Send a notice, within its limit, and return the event about it. Problems are no exceptions."""
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -67,12 +67,12 @@ class Post:
             ["sh", "-c", _CLAIM, str(self._claim(due)), *argv],
             cwd=self.home if self.home.is_dir() else self.folder,
             env={**without_secrets(self.environ), **variables},
-            deadline_s=LIMIT_S,
+            deadline_s=_limit_s(due.target),
             containment=self.containment,
             output_limit=_OUTPUT_KEPT,
             given=json.dumps(given).encode(),
         )
-        return outcome_of(due, self.redact(_problem(result)))
+        return outcome_of(due, self.redact(_problem(result, _limit_s(due.target))))
 
     def _process(
         self, target: NoticeTarget, message: NoticeMessage
@@ -91,7 +91,7 @@ def is_address(address: str) -> bool:
     """Whether Apprise knows such an address, as far as its form shows. Blocks for about a second."""
     given = json.dumps({"url": address}).encode()
     try:
-        done = subprocess.run(_BY_APPRISE, input=given, capture_output=True, timeout=_LOOK_S, check=False)
+        done = subprocess.run(_BY_APPRISE, input=given, capture_output=True, timeout=ADDRESS_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return True  # the notice itself will show it
     return done.returncode == 0
@@ -103,12 +103,16 @@ def outcome_of(due: DueNotice, problem: str) -> NoticeSent:
     return NoticeSent(kind=notice.kind, of_seq=notice.of_seq, to=due.to, ok=not problem, problem=problem)
 
 
-def _problem(result: CommandResult) -> str:
+def _limit_s(target: NoticeTarget) -> float:
+    return ADDRESS_S if target.url else LIMIT_S
+
+
+def _problem(result: CommandResult, limit_s: float) -> str:
     if result.exit_code == 0:
         return ""
     said = " ".join(result.output.split())
     if result.timed_out:
-        return f"it did not end within {LIMIT_S:g} s" + (f": {said}" if said else "")
+        return f"it did not end within {limit_s:g} s" + (f": {said}" if said else "")
     if said == _TAKEN:
         return UNCERTAIN
     return result.error or f"exit code {result.exit_code}" + (f": {said}" if said else "")
@@ -117,7 +121,6 @@ def _problem(result: CommandResult) -> str:
 UNCERTAIN = "sq was ended while it was being sent, so it may not have arrived"
 
 
-LAST_S = 10.0  # that the end of a run waits for its last notices
 
 log = structlog.get_logger(__name__)
 
@@ -133,7 +136,9 @@ class Sender:
         view: Callable[[], RunView],
         record: Callable[[Event], None],
     ) -> None:
-        self._occasions = Occasions(tuple(targets))
+        every = tuple(targets)
+        self._occasions = Occasions(every)
+        self._last_s = max(map(_limit_s, every), default=LIMIT_S)  # that an end waits
         self._post = post
         self._view = view
         self._record = record
@@ -160,13 +165,13 @@ class Sender:
         self._tell()
 
     async def finish(self) -> None:
-        """Wait until all is sent, ten seconds at most. What is not sent then is recorded as such."""
-        with anyio.move_on_after(LAST_S) as limit:
+        """Wait until all is sent, as long as one notice may take. What is not sent then is recorded as such."""
+        with anyio.move_on_after(self._last_s) as limit:
             while self._seen < self._view().clock.last_seq or self._waiting:
                 await self._moved.wait()
         if limit.cancelled_caught:
             for due in list(self._waiting.values()):
-                self._over(due, f"it was not sent within {LAST_S:g} s after the end of the run")
+                self._over(due, f"it was not sent within {self._last_s:g} s after the end of the run")
 
     def _begin(self, due: DueNotice, tasks: TaskGroup) -> None:
         if _place(due) in self._known:

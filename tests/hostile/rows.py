@@ -197,8 +197,8 @@ ROWS = (
         commands=False,
     ),
     Row(
-        "read a token beside a linked program",
-        f'grep -q {SECRET} "$VICTIM_TOOLS/linked/token"',
+        "read a file beside a linked program",
+        f'grep -q {SECRET} "$VICTIM_TOOLS/linked/diary"',
         commands=False,
     ),
     Row(

@@ -53,7 +53,7 @@ class Victims:
             *(self.home / ".local/bin", self.home / ".local/lib/python3.11"),
         ):
             folder.mkdir(parents=True)
-        for path in ("linked/token", "linked/program"):
+        for path in ("linked/diary", "linked/program"):
             (self.tools / path).write_text(SECRET)
         (self.tools / "bin" / "linked-program").symlink_to(self.tools / "linked" / "program")
         self.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
