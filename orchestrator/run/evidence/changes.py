@@ -11,7 +11,7 @@ from orchestrator.project.runners.suite import Suite
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import TestState
-from state.records.objections import Objection
+from state.records.objections import Objection, Weight
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.spec_check import plain
@@ -247,7 +247,7 @@ def _ends_with(name: str, end: str) -> bool:
 
 def unannounced(objections: Iterable[Objection]) -> list[Objection]:
     """Return the changed tests that neither the spec nor a reviewed plan announces."""
-    return [one for one in objections if one.check == BASE_TESTS and not one.because]
+    return [one for one in objections if one.check == BASE_TESTS and one.weight is Weight.ONCE]
 
 
 def changes_of(view: RunView, task: TaskView) -> list[Objection]:

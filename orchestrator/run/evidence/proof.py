@@ -145,13 +145,21 @@ def _answers(
     return objections, [one for one in every if isinstance(one, Proof)]
 
 
-_OF_FILES = frozenset({objecting.CONSTRAINTS, objecting.RUNS_LATER})  # asked of the whole again
+# What is not asked again of a whole that is the work of one task.
+_LASTING = frozenset({
+    *(objecting.BASE_TESTS, objecting.WITHOUT_WORK, objecting.SMALL_CHANGES, objecting.STUBS),
+    *(objecting.RUNNER_MARKS, objecting.OTHER_RESULTS, objecting.REPLACED),
+    *(objecting.TESTS_ALONE, objecting.BUILD),
+})  # fmt: skip
 
 
 def _with_those_of_the_task(task: ProofsTaken, whole: Sequence[Objection]) -> list[Objection]:
     """Return the objections to the whole, with those to the lone task that is the whole."""
-    stay = [one for one in task.objections if one.check not in _OF_FILES and one.weight is not Weight.UNKNOWN]
-    stay = [one for one in stay if one.check != objecting.CANARY]
+    stay = [
+        one
+        for one in task.objections
+        if one.check in _LASTING and (one.weight is not Weight.UNKNOWN or one.check == objecting.WITHOUT_WORK)
+    ]
     known = {one.id for one in stay}
     return [*stay, *(one for one in whole if one.id not in known)]
 

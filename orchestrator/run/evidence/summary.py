@@ -223,7 +223,7 @@ def asked_without_work(proofs: ProofsTaken | None) -> set[str]:
     if proofs is None:
         return set()
     answered = {one.command for one in proofs.proofs if one.check == WITHOUT_WORK}
-    return answered | {one.subject for one in proofs.of(WITHOUT_WORK)}
+    return answered | {one.subject for one in proofs.objections if one.check == WITHOUT_WORK}
 
 
 def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:

@@ -135,11 +135,13 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         proven=bool(proofs and proofs.proven),
         emptied=any(": " in name for one in needed for name in one.functions),
         small=[words for one in needed for words in one.small],
-        unasked=[one.words for one in objections if one.check == WITHOUT_WORK and needed],
+        unasked=[one.words for one in proofs.silent if one.check == WITHOUT_WORK]
+        if proofs and needed
+        else [],
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
         refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],
-        untold=[one.words for one in objections if one.weight is Weight.UNKNOWN],
+        untold=[one.words for one in proofs.silent] if proofs else [],
         changed_tests=changes_of(run.view, task),
         announced=[one for one in objections if one.check == BASE_TESTS and one.because],
         doubts=sentences(one for one in objections if one.weight is Weight.ONCE and one.check != BASE_TESTS),
