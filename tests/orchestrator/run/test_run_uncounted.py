@@ -121,7 +121,7 @@ def test_work_that_cannot_be_taken_out_costs_code_0_from_medium_on(
 ) -> None:
     done = linted(built, "tangled", "idle", effort=effort)
     assert done.outcome is outcome, done.output
-    said = "sq could not check whether `npm test` fails without the work"
+    said = "sq could not check whether `npm test` fails without the work: no test ran (exit code 1: calc.js: style). A test"
     assert (said in done.output) is (outcome is Outcome.UNVERIFIED), done.output
 
 
