@@ -6,10 +6,11 @@ Nothing is `complete` here without a verification result for exactly the tree th
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.checks.announced import unannounced
+from orchestrator.checks.verdict import CommandVerdict, Judged, judged_all, lost_canaries
 from orchestrator.git.messages import commit_message
-from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
-from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
-from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.evidence.remarks import changes_of, ruling_words
+from orchestrator.run.evidence.summary import canary_words, evidence_of
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -167,16 +168,18 @@ def whole_results(view: RunView) -> list[Judged]:
     verified = view.evidence.verifications.get(view.whole.tree)
     if verified is None:
         return []
-    return [
-        judged(view.baseline.checks.get(done.command), done, flaky=verified.flaky) for done in verified.runs
-    ]
+    return judged_all(view.baseline.checks, verified.runs, flaky=verified.flaky)
 
 
 def _unverified(view: RunView) -> list[str]:
     """Return the gaps in the verification of the merged whole."""
     results = whole_results(view)
     proofs = view.evidence.proofs.get(("", view.whole.tree))
-    causes = [*proofs.broken, *(canary_words(one) for one in lost_canaries(view, proofs))] if proofs else []
+    causes = (
+        [*proofs.broken, *(canary_words(one) for one in lost_canaries(view.baseline.checks, proofs.canaries))]
+        if proofs
+        else []
+    )
     causes += [
         f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
         for command in (proofs.only_here if proofs else ())

@@ -18,6 +18,8 @@ from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
+from orchestrator.checks import constraints
+from orchestrator.checks.verdict import Judged, has_failed, lost_canaries
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,
@@ -36,19 +38,16 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.changes import remarks_on
-from orchestrator.run.evidence.facts import facts_of as computed_facts
+from orchestrator.run.evidence.bench import change_of
+from orchestrator.run.evidence.remarks import remarks_on
 from orchestrator.run.evidence.summary import (
     canary_words,
     failures,
     feedback,
-    has_failed,
-    lost_canaries,
     results,
     said,
     unanswered,
 )
-from orchestrator.run.evidence.verdict import Judged
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -161,8 +160,8 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
-    _, broken = await computed_facts(run, tree, task_id=id_, base=base)
-    if broken:  # the files alone say it, which costs no command
+    known = await constraints.ask(change_of(run, task_id=id_, base=base, tree=tree))
+    if broken := known.broken:  # the files alone say it, which costs no command
         reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
@@ -181,7 +180,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
             told, reason = f"{told}\n\n{hidden}", f"{reason}. {hidden}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, feedback=told)
     proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
-    if lost := lost_canaries(run.view, proofs):
+    if lost := lost_canaries(run.view.baseline.checks, proofs.canaries):
         reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
     _, claim = signal_of(run.view.calls[task.open.calls[-1]])

@@ -11,7 +11,7 @@ import pytest
 from language.scripted import SATISFIED, Rehearse, completes, passes, plans, signals, whole_run, writes
 from language.tables import rows, table
 
-from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
+from orchestrator.checks.base_tests import _is_the_specs, _still_red
 from state.journal.events import CompletionRefused, ProofsTaken
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
