@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from orchestrator.run.evidence.verdict import usable
+from orchestrator.checks.verdict import usable
 from state.journal.events.tasks import TaskView
 from state.journal.view import SPEC, RunView
 from state.records.calls import Message

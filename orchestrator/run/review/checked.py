@@ -16,12 +16,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
+from orchestrator.checks.names_of_tests import of_files
 from orchestrator.checks.objecting import BASE_TESTS, CANARY, CLEAN_COPY, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.changes import of_files
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import prompts
+from orchestrator.checks.constraints import computed
+from orchestrator.checks.facts import facts_between
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.facts import computed, facts_between
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import BEFORE, CheckedTree, checked
 from state.journal.events import CriterionJudged
@@ -159,7 +160,7 @@ async def _computed(run: Run, tree: str, folder: Path) -> dict[str, Evidence]:
     criteria = [one for one in run.view.plan.criteria if one.constraint]
     if not criteria:
         return {}
-    facts = await facts_between(run, run.view.baseline.tree, tree)
+    facts = await facts_between(run.repository, run.view.baseline.tree, tree)
     verified = run.view.evidence.verifications.get(tree)
     said = {one.id: computed(one, facts, verified.runs if verified else (), folder) for one in criteria}
     return {id_: fact for id_, fact in said.items() if fact}

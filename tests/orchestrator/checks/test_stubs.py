@@ -3,7 +3,7 @@
 import pytest
 from language.tables import rows, table
 
-from orchestrator.run.evidence.without_work import wants
+from orchestrator.checks.stubs import wants
 
 
 @pytest.mark.parametrize("spec", table(__file__, "named"))
