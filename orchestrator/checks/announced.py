@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from orchestrator.checks.names_of_tests import BOUNDARY, is_of, leaf_of
+from orchestrator.checks.objecting import BASE_TESTS
+from state.records.objections import Objection, Weight
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange
 from state.records.spec_check import plain
@@ -86,15 +88,15 @@ def _ends_with(name: str, end: str) -> bool:
     return bool(end) and name.endswith(end) and name[: -len(end)][-1:] in BOUNDARY
 
 
-def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
+def unannounced(objections: Iterable[Objection]) -> list[Objection]:
     """Return the changed tests that neither the spec nor a reviewed plan announces."""
-    return [change for change in changes if not change.expected_by]
+    return [one for one in objections if one.check == BASE_TESTS and one.weight is Weight.ONCE]
 
 
-def are_explained(changes: Sequence[TestChange], notes: str, spec: str) -> bool:
+def are_explained(changes: Sequence[Objection], notes: str, spec: str) -> bool:
     """Whether a Worker's notes name each changed test, and quote a line of the spec."""
     said = " ".join(notes.split())
     lines = (plain(line) for line in spec.splitlines())
-    tests = {leaf_of(one.test).partition("[")[0] or one.path for one in changes}
+    tests = {leaf_of(one.subject).partition("[")[0] or one.place for one in changes}
     quotes = any(len(line) >= _LEAST_QUOTE and line in said for line in lines)
     return quotes and all(_stands_in(test, said) for test in tests)

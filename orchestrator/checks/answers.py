@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from state.records.commands import CanaryResult, WithoutWork
+from state.records.objections import Objection
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
 
@@ -14,13 +15,13 @@ class Answers:
 
     `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
     or changes and that also pass without it. `failed_before` are those that fail on the code before it.
-    `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
+    `canaries`: whether commands notice a failing test.
     `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
     `without_work` are the results of commands with the changed functions emptied. `marks` is product code
-    that newly looks at a test runner, as `file: code`. `unlike` are commands that do not do as they did when
-    sq counted their tests. `stubs` are functions that the spec wants built and that do nothing. `facts` are
-    computed from the files, and `broken` are the constraints that do not hold by them. `only_prose`: the work
-    changes documents alone.
+    that newly looks at a test runner, as `file: code`. `stubs` are functions that the spec wants built and
+    that do nothing. `later` are files that run later. `facts` are computed from the files, and `broken` are
+    the constraints that do not hold by them, each its id and why. `only_prose`: the work changes documents
+    alone. `objections` are what else was found, and the questions without an answer.
 
     Others are for the checks that follow: `added` are functions that the work added, as `file: name`, `idle`
     tests of changed files that pass without the work, and `shown` commands of which each new test needs it.
@@ -30,13 +31,13 @@ class Answers:
     unproven: tuple[str, ...] = ()
     failed_before: tuple[str, ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
-    untold: tuple[str, ...] = ()
     only_here: tuple[str, ...] = ()
     without_work: tuple[WithoutWork, ...] = ()
     marks: tuple[str, ...] = ()
-    unlike: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
-    broken: tuple[str, ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
+    later: tuple[str, ...] = ()
+    objections: tuple[Objection, ...] = ()
     added: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()

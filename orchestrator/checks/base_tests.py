@@ -17,6 +17,7 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.inline import inline_among, with_tests_of
 from orchestrator.checks.names_of_tests import is_of, leaf_of, of_files, tests_below
+from orchestrator.checks.objecting import BASE_TESTS, unknown
 from orchestrator.checks.output import cause_of, readable
 from orchestrator.checks.reached import reached
 from orchestrator.checks.running import flaky_at_the_base, run_on
@@ -108,7 +109,8 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     changes = [_change(compared, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
     told = f"whether the work matters to {listed(left)}, which failed before and fail now in `{command}`"
-    return Answers(changes=tuple(changes), untold=(told,) if left and mixed != change.tree else ())
+    silent = unknown(BASE_TESTS, command, told)
+    return Answers(changes=tuple(changes), objections=(silent,) if left and mixed != change.tree else ())
 
 
 async def _as_at_the_base(change: Change, compared: ResultComparison) -> tuple[str, list[str], list[str]]:
@@ -225,7 +227,7 @@ async def _unnamed(
             f"whether the work passes {listed(paths)} as at the base: `{compared.command}` fails at the base "
             f"too ({cause_of(before)}). Read the change of these tests"
         )
-        return Answers(untold=(told,), changes=lost)
+        return Answers(objections=(unknown(BASE_TESTS, compared.command, told),), changes=lost)
     return Answers(changes=lost)
 
 

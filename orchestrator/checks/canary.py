@@ -16,6 +16,7 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.objecting import CANARY, PLAINLY, doubt, unknown
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import (
     flaky_at_the_base,
@@ -82,10 +83,10 @@ def _without_canary(compared: ResultComparison, *, was_tried: bool) -> Answers:
     command = compared.command
     if was_tried:
         told = f"whether `{command}` still notices a failing test: none can be made any more"
-        impossible = CanaryResult(command=command, problem="no test could be made")
-        return Answers(untold=(told,), canaries=(impossible,))
+        return Answers(objections=(unknown(CANARY, command, told),))
     if compared.here.runs_tests is not False:
-        return Answers(untold=(f"whether `{command}` notices a failing test: sq can make none for it",))
+        told = f"whether `{command}` notices a failing test: none can be made for it"
+        return Answers(objections=(unknown(CANARY, command, told),))
     return Answers()
 
 
@@ -211,21 +212,23 @@ async def _inside_the_whole(
 
 async def _judged(change: Change, bench: Bench, compared: ResultComparison, plain: CommandRun) -> Answers:
     """Return how a plain run differs, if it does each time or the command is steady at the base."""
-    told = f"`{compared.command}`, run plainly, "
+    told = f"`{compared.command}`, run as a person runs it, "
     if plain.exit_code is None:
         why = plain.problem or "it did not answer"
-        return Answers(untold=(f"whether `{compared.command}` passes as a person runs it: {why}",))
+        why = f"whether `{compared.command}` passes as a person runs it: {why}"
+        return Answers(objections=(unknown(PLAINLY, compared.command, why),))
     unlike = _difference(compared.now, plain)
     if not unlike:
         return Answers()
     behind = await _plainly(change, bench, compared, change.tree, behind_others=True)
     if again := _difference(compared.now, behind):
-        return Answers(unlike=(told + again,))
+        return Answers(objections=(doubt(PLAINLY, compared.command, told + again),))
     if _others_before(change, compared):  # it needs what they made
         return Answers()
     if await is_unsteady_at_the_base(change, bench, compared.command):
         return Answers()
-    return Answers(unlike=(f"{told}{unlike}, but not each time, and at the base its results do not change",))
+    told = f"{told}{unlike}, but not each time, and at the base its results do not change"
+    return Answers(objections=(doubt(PLAINLY, compared.command, told),))
 
 
 def _is_as_expected(together: TestCount, now: TestCount, canary: Canary) -> bool:

@@ -28,7 +28,7 @@ async def ask(change: Change, runs: Sequence[CommandRun] = ()) -> Answers:
     facts = await facts_between(change.repository, change.base, change.own_tree)
     found = ((one, computed(one, facts, runs, change.repository)) for one in change.criteria)
     broken = (
-        f"the constraint {one.id} ({one.text}) does not hold: {said.why}"
+        (one.id, f"the constraint {one.id} ({one.text}) does not hold: {said.why}")
         for one, said in found
         if said and said.holds is False
     )

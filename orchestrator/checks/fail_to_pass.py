@@ -6,10 +6,12 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.inline import inline_among, with_tests_of
 from orchestrator.checks.names_of_tests import of_files, unnumbered
+from orchestrator.checks.objecting import CODE_BEFORE, unknown
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import files_in, pieced_together
 from state.records.commands import TestState
+from state.records.objections import Objection
 from state.words import names_of
 
 
@@ -38,7 +40,7 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
         return Answers(failed_before=new)
     if done.exit_code != 0 and not failed:
         told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
-        return Answers(untold=(_unknown(compared, told),))
+        return Answers(objections=(_unknown(compared, told),))
     if not compared.now.count.tests and done.exit_code == 0:  # nothing names the tests
         return Answers(unproven=tuple(files))
     former = {unnumbered(name) for name in before}
@@ -55,9 +57,10 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
     if passing:
         return Answers(unproven=passing)
-    return Answers(untold=(_unknown(compared, "does not run them on the code before the change"),))
+    return Answers(objections=(_unknown(compared, "does not run them on the code before the change"),))
 
 
-def _unknown(compared: ResultComparison, why: str) -> str:
+def _unknown(compared: ResultComparison, why: str) -> Objection:
     read = "Read the new tests to see whether they need the change"
-    return f"which of the new tests show the change: `{compared.command}` {why}. {read}"
+    told = f"which of the new tests show the change: `{compared.command}` {why}. {read}"
+    return unknown(CODE_BEFORE, compared.command, told)

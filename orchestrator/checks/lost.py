@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.change import Change
 from orchestrator.checks.names_of_tests import leaf_of, place_of, tests_below, unnumbered
+from orchestrator.checks.objecting import BASE_TESTS, unknown
 from orchestrator.checks.verdict import Judged
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
@@ -30,7 +31,7 @@ def fewer(change: Change, now: CommandRun) -> Answers:
     if now.count.tests or before is None or after is None or after >= before:
         return Answers()
     told = f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"
-    return Answers(untold=(told,))
+    return Answers(objections=(unknown(BASE_TESTS, now.command, told),))
 
 
 def lost_tests(before: Mapping[str, TestState], after: Mapping[str, TestState]) -> list[TestChange]:

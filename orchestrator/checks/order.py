@@ -17,6 +17,7 @@ from orchestrator.checks import (
     fail_to_pass,
     lost,
     marks,
+    objecting,
     other_results,
     runs_later,
     stubs,
@@ -32,7 +33,7 @@ from orchestrator.checks.touched import PROSE
 from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.checks import is_check
-from state.records.work import WorkFacts
+from state.records.objections import Objection
 
 _T = TypeVar("_T")
 _ASKED = frozenset({CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE})
@@ -60,16 +61,16 @@ class Check:
 
 CHECKS = (
     Check(
-        name="complaints",
+        name=objecting.COMPLAINTS,
         costs=1,
         question="the check with the configuration of the base",
         ask=complaints.ask,
         of_checks=True,
         is_lasting=True,
     ),
-    Check(name="marks", costs=0, ask=marks.ask, is_lasting=True),
+    Check(name=objecting.RUNNER_MARKS, costs=0, ask=marks.ask, is_lasting=True),
     Check(
-        name="base tests",
+        name=objecting.BASE_TESTS,
         costs=1,
         question="the base's tests as they were",
         applies=base_tests.applies,
@@ -78,29 +79,29 @@ CHECKS = (
         is_lasting=True,
     ),
     Check(
-        name="without work",
+        name=objecting.WITHOUT_WORK,
         costs=2,
         question="the work taken out",
         ask=without_work.ask,
         is_lasting=True,
     ),
     Check(
-        name="other results",
+        name=objecting.OTHER_RESULTS,
         costs=1,
         question="the new tests with other results",
         ask=other_results.ask,
         is_lasting=True,
     ),
     Check(
-        name="fail to pass",
+        name=objecting.CODE_BEFORE,
         costs=1,
         question="the new tests on the code before",
         applies=fail_to_pass.applies,
         ask=fail_to_pass.ask,
     ),
-    Check(name="clean copy", costs=1, applies=clean_copy.applies, ask=clean_copy.ask),
+    Check(name=objecting.CLEAN_COPY, costs=1, applies=clean_copy.applies, ask=clean_copy.ask),
     Check(
-        name="canary",
+        name=objecting.CANARY,
         costs=1,
         question="a failing test",
         applies=canary.applies,
@@ -114,35 +115,35 @@ async def answers_about(
     bench: Bench,
     results: Sequence[Judged],
     *,
-    lasting: Answers | None = None,
+    again: bool = False,
 ) -> Answers:
     """Ask everything about a work whose commands have these results on its tree.
 
-    `lasting` are answers about the same two trees. Checks whose answers last are not asked again.
+    `again`: checks whose answers last have answered about the same two trees and are not asked.
     """
     runs = [one.run for one in results]
-    found = (lasting or Answers()) + lost.ask(change, results)
+    found = lost.ask(change, results)
     compared = []
     for one in results:
         if one.verdict in _ASKED:
             found += lost.fewer(change, one.run)
             compared.append(await compared_on(change, bench, one.run, runs))
             for check in CHECKS:
-                if lasting is None or not check.is_lasting:
+                if not (again and check.is_lasting):
                     found += await answer(check, change, bench, compared[-1], found)
     found += await constraints.ask(change, runs if change.is_final else ())
-    if lasting is None:
+    if not again:
         asking = stubs.stubs_of_the_spec(change, found.added)
-        idle, untold = await or_left_out("which functions do nothing", asking, ())
-        found += Answers(stubs=idle, untold=untold)
-    if later := await runs_later.files_of(change):
-        found = replace(found, facts=replace(found.facts or WorkFacts(), later=later))
+        idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
+        found += Answers(stubs=idle, objections=silent)
+    found += Answers(later=await runs_later.files_of(change))
     asking_weaker = weakened.with_weakened(change, compared, found)
     otherwise = weakened.otherwise(compared, found)
-    changes, untold = await or_left_out("which changed tests check less", asking_weaker, otherwise)
+    question = "which changed tests check less"
+    changes, silent = await or_left_out(objecting.BASE_TESTS, question, asking_weaker, otherwise)
     changed = await changed_paths(change.repository, change.base, change.tree)
     only_prose = all(map(PROSE.search, changed))
-    return replace(found + Answers(untold=untold), changes=changes, only_prose=only_prose)
+    return replace(found + Answers(objections=silent), changes=changes, only_prose=only_prose)
 
 
 async def answer(
@@ -160,15 +161,19 @@ async def answer(
                 f"{question}: left out, because the project's commands took "
                 f"{bench.commands.seconds:.0f} s already (limits.verify_total_s)"
             )
-            return Answers(untold=(told,)) + check.otherwise(compared)
+            left_out = objecting.unknown(check.name, compared.command, told)
+            return Answers(objections=(left_out,)) + check.otherwise(compared)
     asking = check.ask(change, bench, compared, known)
-    found, untold = await or_left_out(question, asking, check.otherwise(compared))
-    return found + Answers(untold=untold)
+    found, silent = await or_left_out(check.name, question, asking, check.otherwise(compared))
+    return found + Answers(objections=silent)
 
 
-async def or_left_out(question: str, asking: Awaitable[_T], otherwise: _T) -> tuple[_T, tuple[str, ...]]:
+async def or_left_out(
+    check: str, question: str, asking: Awaitable[_T], otherwise: _T
+) -> tuple[_T, tuple[Objection, ...]]:
     """Return an answer, or what stands for it if files take too much to read. Then the question is named."""
     try:
         return await asking, ()
     except UnreadError as error:
-        return otherwise, (f"{question}: left out, because {error}",)
+        why = f"{question}: left out, because {error}"
+        return otherwise, (objecting.unknown(check, question, why),)

@@ -14,12 +14,13 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
+from orchestrator.checks.objecting import compares_nothing, loose
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import contents_at, files_in, with_files
 from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import TestState
-from state.words import loose_words, names_of, nothing_compared_words
+from state.words import names_of
 
 _MOST_FILES = 100
 _MOST_TESTS = 200
@@ -41,11 +42,11 @@ class NewTests:
 async def ask(change: Change, bench: Bench, compared: ResultComparison, known: Answers) -> Answers:
     """Return that new tests pass expecting other results too, or that none that needs the work compares."""
     new = await new_tests(change, bench, compared)
-    unlike = [loose_words(compared.command, new.loose)] if new.loose else []
+    found = [loose(compared.command, new.loose)] if new.loose else []
     needing = set(known.without_work[-1].failing) if known.without_work else set()
     if needing and needing.issubset(new.comparing_nothing):
-        unlike.append(nothing_compared_words(sorted(needing)))
-    return Answers(unlike=tuple(unlike))
+        found.append(compares_nothing(compared.command, sorted(needing)))
+    return Answers(objections=tuple(found))
 
 
 async def new_tests(change: Change, bench: Bench, compared: ResultComparison) -> NewTests:

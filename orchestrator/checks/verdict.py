@@ -11,12 +11,10 @@ from enum import StrEnum
 from state.records.commands import (
     BaselineCheck,
     BaselineOutcome,
-    CanaryResult,
     CommandRun,
     Complaint,
     TestReruns,
     TestState,
-    WithoutWork,
 )
 from state.words import listed, names_of
 
@@ -131,12 +129,7 @@ def usable(base: BaselineCheck | None) -> bool:
 
 
 def executed_a_test(
-    one: Judged,
-    caught: bool | None,
-    answer: WithoutWork | None = None,
-    *,
-    chosen: bool = False,
-    no_code: bool = False,
+    one: Judged, *, notices: bool, asked: bool = False, chosen: bool = False, no_code: bool = False
 ) -> bool:
     """Whether a command that passed proves anything.
 
@@ -145,8 +138,8 @@ def executed_a_test(
 
     Args:
         one: its result.
-        caught: the result of its canary on the same tree.
-        answer: its result without the work, if that was asked.
+        notices: it noticed a planted test on the same tree, or the work and a small change in it.
+        asked: it was asked with the work taken out.
         chosen: the user named it in place of the repository's.
         no_code: the work changes documents alone.
     """
@@ -155,18 +148,11 @@ def executed_a_test(
     ran = one.run.count.ran
     if ran is not None:
         return chosen or ran > 0
-    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen or no_code)
+    return notices or (not asked and (chosen or no_code))
 
 
-def lost_canaries(base: Mapping[str, BaselineCheck], canaries: Iterable[CanaryResult]) -> list[CanaryResult]:
-    """Return the canaries that a command passes with now, but not at the base: it proves nothing any more.
-
-    A command that had nothing to run at the base has to notice its canary now.
-    """
-    return [one for one in canaries if one.caught is False and _counts(base.get(one.command))]
-
-
-def _counts(check: BaselineCheck | None) -> bool:
+def noticed_before(check: BaselineCheck | None) -> bool:
+    """Whether a command has to notice a planted test now: it did at the base, or had nothing to run there."""
     if check is None or check.outcome is BaselineOutcome.NOTHING_YET:
         return True
     return bool(check.canary and check.canary.caught)

@@ -19,6 +19,7 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison, Work
 from orchestrator.checks.names_of_tests import of_files
 from orchestrator.checks.noticing import by_small_changes, noticing
+from orchestrator.checks.objecting import BUILD, REPLACED, TESTS_ALONE, doubt
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.replaced import replaced_by_tests
 from orchestrator.checks.running import run_on
@@ -28,7 +29,7 @@ from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.functions.emptying import Emptied, emptied
 from orchestrator.project.functions.functions import Function
 from state.records.commands import CommandRun, TestState, WithoutWork
-from state.words import listed, names_of, unnoticed_words
+from state.words import listed, names_of
 
 _ALONE = 6  # functions that are emptied one by one
 _WORD = re.compile(r"\w+")
@@ -42,7 +43,7 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
         async for one in _found(change, bench, compared):
             found += one
     except UnreadError as error:
-        found += _noted(compared, WithoutWork(command=compared.command, problem=str(error)))
+        found += Answers(without_work=(WithoutWork(command=compared.command, problem=str(error)),))
     return found
 
 
@@ -55,12 +56,13 @@ async def _found(change: Change, bench: Bench, compared: ResultComparison) -> As
     if not (work.changes or (uncounted and has_lines)):
         return
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
-    yield Answers(unlike=tuple(await replaced_by_tests(change, compared, built)))
+    replaced = await replaced_by_tests(change, compared, built)
+    yield Answers(objections=tuple(doubt(REPLACED, compared.command, one) for one in replaced))
     yield Answers(added=tuple(_name(one.function) for one in work.changes if one.new))
     asked, stale = compared, ""
     if any(is_built(one.function.file) for one in work.changes):
         asked, stale = await _built_again(change, bench, compared)
-        yield Answers(unlike=(stale,) if stale else ())
+        yield Answers(objections=(doubt(BUILD, compared.command, stale, ""),) if stale else ())
     runs = partial(run_on, bench, asked)
     if uncounted:
         answer = await noticing(change, bench, asked, work, runs)
@@ -71,11 +73,11 @@ async def _found(change: Change, bench: Bench, compared: ResultComparison) -> As
     if answer is None:
         return
     answer = replace(answer, command=compared.command)
-    yield _noted(compared, answer)
+    yield Answers(without_work=(answer,))
     if answer.together:
         names = listed(answer.together)
         alone = f"`{compared.command}` passes, but run without other files of tests {names} fails"
-        yield Answers(unlike=(alone,))
+        yield Answers(objections=(doubt(TESTS_ALONE, compared.command, alone),))
     before = compared.before.count.tests if compared.before else {}
     new = {name for name in names_of(compared.now.count, TestState.PASSED) if name not in before}
     shown = bool(answer.needed) and new <= set(answer.failing)
@@ -100,12 +102,6 @@ async def _built_again(
     stale = done.exit_code and (await run_on(bench, again, change.base, [])).passed
     told = f"`{compared.command}` passes with the build that the work commits, and fails after `{build}`, so"
     return compared, f"{told} the source does not make that build ({cause_of(done)})" if stale else ""
-
-
-def _noted(compared: ResultComparison, answer: WithoutWork) -> Answers:
-    unlike = (unnoticed_words(compared.command, answer.small),) if answer.noticed is False else ()
-    untold = (f"whether `{compared.command}` fails without the work: {answer.problem}",)
-    return Answers(without_work=(answer,), unlike=unlike, untold=untold if answer.needed is None else ())
 
 
 def _idle(compared: ResultComparison, work: Work, answer: WithoutWork) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from orchestrator.checks.objecting import CANARY, WITHOUT_WORK
 from orchestrator.checks.output import cause_of, readable
-from orchestrator.checks.verdict import CommandVerdict, Judged, executed_a_test, judged_all, lost_canaries
+from orchestrator.checks.verdict import CommandVerdict, Judged, executed_a_test, judged_all
 from orchestrator.checks.vouching import commands_for
 from orchestrator.run.evidence.bench import baseline_of
 from orchestrator.run.record import Run
@@ -12,7 +13,8 @@ from prompts.marking import data, line
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.commands import BaselineOutcome, CanaryResult, Complaint, TestState
+from state.records.commands import BaselineOutcome, Complaint, TestState
+from state.records.objections import Weight
 from state.words import baseline_words, count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
@@ -109,14 +111,6 @@ def unanswered(results: Iterable[Judged]) -> str:
     return "; ".join(f"`{one.run.command}` {one.why}" for one in silent)
 
 
-def canary_words(one: CanaryResult) -> str:
-    """Return why a command verifies nothing, for the agent or person that has to fix it."""
-    return (
-        f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
-        "So it no longer shows whether the tests pass"
-    )
-
-
 def failing_before(view: RunView) -> list[tuple[str, str]]:
     """Return the commands that failed at the base, each with its failing tests if they are known."""
     found = []
@@ -145,22 +139,30 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
     """Return the commands that passed on the merged whole and prove something."""
     if view.settings is None:
         return [one for one in results if one.verdict is CommandVerdict.PASSED]
-    caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
-    lost = {one.command for one in lost_canaries(view.baseline.checks, proofs.canaries)} if proofs else set()
-    answers = {one.command: one for one in proofs.without_work} if proofs else {}
-    no_code = bool(proofs and proofs.only_prose)
+    objections, answers = (proofs.objections, proofs.proofs) if proofs else ((), ())
+    lost = {one.subject for one in objections if one.check == CANARY and one.weight is Weight.BLOCKS}
+    noticing = {one.command for one in answers if one.check == CANARY or one.by_exit_code}
+    asked, no_code = asked_without_work(proofs), bool(proofs and proofs.only_prose)
     return [
         one
         for one in results
         if (command := one.run.command) not in lost
         and executed_a_test(
             one,
-            caught.get(command),
-            answers.get(command),
+            notices=command in noticing,
+            asked=command in asked,
             chosen=command in view.settings.verify,
             no_code=no_code,
         )
     ]
+
+
+def asked_without_work(proofs: ProofsTaken | None) -> set[str]:
+    """Return the commands that were asked with the work taken out, also those without an answer."""
+    if proofs is None:
+        return set()
+    answered = {one.command for one in proofs.proofs if one.check == WITHOUT_WORK}
+    return answered | {one.subject for one in proofs.objections if one.check == WITHOUT_WORK}
 
 
 def results(run: Run, finished: VerificationFinished) -> list[Judged]:

@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from bench_by_hand import RUFF, UNITTEST, Workshop, workshop
 
+from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers
+from orchestrator.checks.objecting import objections_to
 from orchestrator.checks.order import CHECKS, Check, answer, answers_about
+from state.records.objections import Objection, Proof, Weight
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 
 SPEC = "# Sums\n\nAdd `sub(a, b)` to calc.py. `sub` returns a minus b.\n"
@@ -66,47 +69,48 @@ SAME = (
     "\n\nclass Same(int):\n    def __eq__(self, other):\n        return True\n\n    __hash__ = int.__hash__\n"
 )
 LIES = {
-    "complaints": Lie(
-        found="changes",
+    objecting.COMPLAINTS: Lie(
+        found=objecting.BASE_TESTS,
         command=RUFF,
         work={"calc.py": f"import os\n\n\n{ADD}", "ruff.toml": 'lint.ignore = ["F401"]\n'},
     ),
-    "marks": Lie(
-        found="marks",
+    objecting.RUNNER_MARKS: Lie(
+        found=objecting.RUNNER_MARKS,
         work={
             **HONEST,
             "calc.py": f"import os\n\n\n{ADD}\n\ndef sub(a, b):\n    return 2 if os.environ.get('PYTEST_CURRENT_TEST') else 0\n",
             "test_sub.py": file_of_tests("sub", "self.assertIsNotNone(calc.sub(5, 3))"),
         },
     ),
-    "base tests": Lie(
-        found="changes",
+    objecting.BASE_TESTS: Lie(
+        found=objecting.BASE_TESTS,
         work={
             "calc.py": ADD.replace("+", "*"),
             "test_calc.py": file_of_tests("add", "self.assertEqual(calc.add(2, 3), 6)"),
         },
     ),
-    "without work": Lie(
-        found="without_work",
+    objecting.WITHOUT_WORK: Lie(
+        found=objecting.WITHOUT_WORK,
         work={**HONEST, "test_sub.py": file_of_tests("sub", "self.assertTrue(callable(calc.sub))")},
     ),
-    "other results": Lie(
-        found="unlike", work={**HONEST, "calc.py": f"{ADD}{SAME}\n\ndef sub(a, b):\n    return Same()\n"}
+    objecting.OTHER_RESULTS: Lie(
+        found=objecting.OTHER_RESULTS,
+        work={**HONEST, "calc.py": f"{ADD}{SAME}\n\ndef sub(a, b):\n    return Same()\n"},
     ),
-    "fail to pass": Lie(
-        found="unproven",
+    objecting.CODE_BEFORE: Lie(
+        found=objecting.CODE_BEFORE,
         work={**HONEST, "test_sub.py": file_of_tests("sub", "self.assertEqual(calc.add(5, 3), 8)")},
     ),
-    "clean copy": Lie(
-        found="only_here",
+    objecting.CLEAN_COPY: Lie(
+        found=objecting.CLEAN_COPY,
         in_checkout="2",
         work={
             **HONEST,
             "calc.py": f"from pathlib import Path\n\n\n{ADD}\n\ndef sub(a, b):\n    return int(Path('answer.txt').read_text())\n",
         },
     ),
-    "canary": Lie(
-        found="canaries",
+    objecting.CANARY: Lie(
+        found=objecting.CANARY,
         work={
             **HONEST,
             "calc.py": f"import unittest\n\nunittest.TestCase.assertEqual = lambda *_: None\n\n\n{ADD}{SUB}",
@@ -121,20 +125,14 @@ def shop(repository: Path, tmp_path: Path) -> Workshop:
     return workshop(repository, tmp_path)
 
 
-def against(found: Answers) -> list[object]:
-    """What speaks against a work."""
-    needless = [one for one in found.without_work if not one.needed]
-    deaf = [one for one in found.canaries if not one.caught]
-    return [
-        *found.changes, *found.unproven, *found.only_here, *found.marks, *found.unlike, *found.stubs,
-        *found.broken, *found.untold, *needless, *deaf,
-    ]  # fmt: skip
+def against(found: Answers) -> list[Objection]:
+    """What speaks against a work, or could not be asked."""
+    return [*objections_to(found, {})[0]]
 
 
-def proofs(found: Answers) -> list[object]:
+def proofs(found: Answers) -> list[Proof]:
     """What speaks for a work."""
-    needed = [one for one in found.without_work if one.needed]
-    return [*found.failed_before, *found.shown, *needed, *(one for one in found.canaries if one.caught)]
+    return [*objections_to(found, {})[1]]
 
 
 async def asked(
@@ -153,9 +151,9 @@ async def asked(
     command = command or (RUFF if check.of_checks else UNITTEST)
     before = shop.commit({**BASE, **(base or {})})
     after = shop.commit(work, links)
-    is_final = check.name != "fail to pass"
+    is_final = check.name != objecting.CODE_BEFORE
     change = await shop.change(before, after, command, spec=SPEC, is_final=is_final)
-    if check.name == "clean copy":
+    if check.name == objecting.CLEAN_COPY:
         shop.bench = replace(shop.bench, has_places=False)
     if in_checkout:
         (shop.repository / "answer.txt").write_text(in_checkout)
@@ -191,8 +189,7 @@ async def test_a_lie_is_found(shop: Workshop, check: Check) -> None:
     found, _ = await asked(
         shop, check, lie.work, base=lie.base, command=lie.command, in_checkout=lie.in_checkout
     )
-    assert getattr(found, lie.found)
-    assert against(found)
+    assert lie.found in {one.check for one in against(found)}
     assert proofs(found) == []
 
 
@@ -209,7 +206,8 @@ async def test_a_question_for_which_there_is_no_time_is_named_and_runs_nothing(
     found, ran = await asked(shop, check, HONEST, within_s=0)
     assert ran == 0
     assert proofs(found) == []
-    assert [one for one in found.untold if one.startswith(f"{check.question}, for `")]
+    silent = [one for one in against(found) if one.weight is Weight.UNKNOWN]
+    assert [one for one in silent if one.words.startswith(f"{check.question}, for `")]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=named)
@@ -251,7 +249,7 @@ async def test_of_honest_work_all_is_proven_and_nothing_speaks_against_it(shop: 
         ),
         ({"calc.py": f"{ADD}\n\ndef sub(a, b):\n    pass\n"}, "stubs", "calc.py: sub"),
         ({**HONEST, "requirements.txt": "left-pad==1.0\n"}, "broken", "left-pad"),
-        ({**HONEST, ".vscode/tasks.json": "{}\n"}, "facts", ".vscode/tasks.json"),
+        ({**HONEST, ".vscode/tasks.json": "{}\n"}, "later", ".vscode/tasks.json"),
     ],
     ids=["a test is gone", "a test checks less", "a stub", "a constraint", "a file that runs later"],
 )
@@ -265,4 +263,4 @@ async def test_what_the_files_say_against_a_work_is_found_beside_the_commands(
 async def test_a_hostile_tree_is_asked_about_to_the_end(shop: Workshop) -> None:
     found = await all_asked(shop, HOSTILE, LINKS)
     assert found.facts
-    assert any("→ /etc" in one for one in found.facts.later)
+    assert any("→ /etc" in one for one in found.later)

@@ -1,5 +1,6 @@
 """Lines of a plan that have to stand in the spec, and how a reviewer ruled on changed tests."""
 
+from orchestrator.checks.objecting import changed
 from orchestrator.run.plan.rules import lines_not_in
 from orchestrator.run.review.revise import rulings_on
 from prompts.marking import line
@@ -24,9 +25,9 @@ def test_the_line_that_asks_for_a_changed_test_has_to_stand_in_the_spec() -> Non
 
 
 def test_a_changed_test_on_which_the_reviewer_is_silent_is_marked_as_not_ruled_on() -> None:
-    assert rulings_on([CHANGE], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
+    assert rulings_on([*changed([CHANGE])], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
     refused = TestRuling(test=CHANGE.test, accepted=False, why="it was right")
-    assert rulings_on([CHANGE], [refused]) == (refused,)
+    assert rulings_on([*changed([CHANGE])], [refused]) == (refused,)
 
 
 def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal() -> None:
@@ -38,7 +39,7 @@ def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal()
         TestRuling(test=printed, accepted=True, why="yes"),
         TestRuling(test=CHANGE.test.upper(), accepted=True, why="another"),
     ]
-    assert rulings_on([odd, CHANGE, CHANGE], said) == (
+    assert rulings_on([*changed([odd, CHANGE, CHANGE])], said) == (
         TestRuling(test=odd.test, accepted=False, why="no"),
         TestRuling(test=CHANGE.test, accepted=True, ruled=False),
     )
