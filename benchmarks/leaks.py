@@ -27,7 +27,7 @@ import anyio
 import click
 import psutil  # type: ignore[import-untyped]
 
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
 from orchestrator.cli.runs.begin import _new

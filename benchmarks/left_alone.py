@@ -142,7 +142,7 @@ def _worker(id_: str, turns: int) -> list[Reply]:
 
 
 def _rehearsed(request: RunRequest) -> Rehearsed:
-    return rehearse(request, _scripted.ScriptedClaude, end_report=FilesAtEnd())
+    return rehearse(request, _scripted.played, end_report=FilesAtEnd())
 
 
 # --- the parts ---------------------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ def run_claim(one: Calculator, claim: Claim, folder: Path, *, kind: str = "", li
     before = commit(repository)
     flags = {"effort": "medium", **({"verify": (one.verify,)} if one.verify else {})}
     request = request_for(folder, _callers(claim), flags, spec=claim.spec or one.spec)
-    done = rehearse(request, transport=AlwaysYes)
+    done = rehearse(request, choose=_scripted.playing(AlwaysYes))
     moved = git(repository, "rev-parse", "main") != before
     hidden = claim.hidden or one.hidden
     right = _hidden(hidden, folder, "main" if moved else _branch_of(repository)) if hidden else None

@@ -57,7 +57,7 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = Look(mode=LookMode.PLAIN, detail=Detail.NONE)
-    given = RunEnvironment(look=look, transport=options.transport(), known=found.known)
+    given = RunEnvironment(look=look, choose=options.choose_agent(), known=found.known)
     if not as_json:
         say(f"reading {found.file.name} for faults, beside the repository…")
     outcome, view = checked(request, given)

@@ -18,7 +18,7 @@ import structlog
 from anyio.abc import TaskGroup
 
 from agents.concurrency import task_group
-from agents.session.sdks import SdkError
+from agents.sdks import SdkError
 from orchestrator.run.asking.answer import close_lost_asks
 from orchestrator.run.asking.budget import BudgetExhausted
 from orchestrator.run.asking.retries import ResetTooLateError, ServiceError

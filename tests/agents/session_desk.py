@@ -12,12 +12,13 @@ import yaml
 
 from agents.access import QUIET, KeyConnection
 from agents.api_key import ApiKey
+from agents.caller import Caller
+from agents.claude_code.exchange import ClaudeSpec, SessionStart
+from agents.claude_code.executable import find_cli
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
-from agents.session.claude_code import find_cli
-from agents.session.exchange import SessionSpec, SessionStart
 from agents.session.permissions import Policy
 from agents.session.tools import SIGNALS
 from state.roles import ROLES, Role
@@ -62,7 +63,7 @@ class Desk:
             return ""
         return self._gateway.caller_url("worker", caller, 1, {"workspace": str(self.workspace)})
 
-    def spec(self, caller: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
+    def spec(self, caller: str = "t1", base_url: str = "", **changes: Any) -> ClaudeSpec:
         environment = {
             **QUIET,
             "ANTHROPIC_BASE_URL": base_url or self._url(caller),
@@ -74,8 +75,8 @@ class Desk:
         policy = Policy(
             tools=ROLES[Role.WORKER].tools, readable=(self.workspace,), writable=(self.workspace,)
         )
-        spec = SessionSpec(
-            role=Role.WORKER,
+        spec = ClaudeSpec(
+            caller=Caller(role=Role.WORKER, task="t1", attempt=1),
             workspace=self.workspace,
             model=model_named("haiku"),
             system="You build.",

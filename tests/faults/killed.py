@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from language.scripted_claude import ScriptedClaude
+from language.scripted_claude import played as played_claude
 
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
@@ -47,7 +47,7 @@ def _surroundings(
         return KillingJournal(run_folder, kill_after=kill_after, how=how, **rest)
 
     return RunEnvironment(
-        open_journal=open_journal, environ=environ, transport=ScriptedClaude if played else None
+        open_journal=open_journal, environ=environ, choose=played_claude if played else None
     )
 
 

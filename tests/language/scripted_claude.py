@@ -12,6 +12,7 @@ import re
 import signal
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,12 @@ import anyio
 import httpx2
 from claude_agent_sdk import ClaudeAgentOptions, ProcessError, Transport
 
-from agents.session.results import usage_of
+from agents.claude_code.agent import ClaudeCode
+from agents.claude_code.exchange import OpenTransport
+from agents.claude_code.results import usage_of
+from agents.session.port import Agent, ChooseAgent
 from state.records.calls import Usage
+from state.roles import Role
 from state.settings.presets import models
 
 _SERVER = "sq"
@@ -440,6 +445,17 @@ class ScriptedClaude(Transport):
         return text or "(Bash completed with no output)", False
 
 
+def playing(transport: OpenTransport) -> ChooseAgent:
+    """Let Claude Code's sessions be played through this transport."""
+
+    def choose(_role: Role, claude: Agent) -> Agent:
+        assert isinstance(claude, ClaudeCode)
+        return replace(claude, transport=transport)
+
+    return choose
+
+
+played = playing(ScriptedClaude)
 _CLIENT = {"name": "claude-code", "version": "scripted"}
 
 

@@ -236,7 +236,7 @@ def follow(
         watch_s=(for_s or float("inf")) if watch else 0.0,
         environ=os.environ,
         environment=partial(
-            RunEnvironment, look=look, end_report=FilesAtEnd(), transport=options.transport()
+            RunEnvironment, look=look, end_report=FilesAtEnd(), choose=options.choose_agent()
         ),
         new=run_new,
         again=run_again,

@@ -13,11 +13,11 @@ from pathlib import Path
 import anyio
 
 from agents.access import Credentials
+from agents.claude_code.executable import NAME, check_cli, find_cli
 from agents.login import login_words
 from agents.process.sandbox.choice import Choice
-from agents.session.claude_code import check_cli, find_cli
+from agents.sdks import API_SDK, check_sdk
 from agents.session.permissions import rule_names
-from agents.session.sdks import API_SDK, check_sdk
 from orchestrator.cli.options import own_state
 from orchestrator.cli.runs.notes import (
     check_addresses,
@@ -192,6 +192,7 @@ def _confined(
     signed_in: tuple[str, ...],
 ) -> Confinement:
     return Confinement(
+        agent=NAME,
         containment=surroundings.containment,
         sandbox=choice.held,
         key_exposed=exposed,

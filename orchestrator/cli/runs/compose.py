@@ -14,14 +14,14 @@ import anyio.to_thread
 import prompts
 from agents.access import Connection
 from agents.backend import Platform
+from agents.claude_code.executable import find_cli
 from agents.concurrency import task_group
 from agents.make import make_platform
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.session.claude_code import find_cli
-from agents.session.sdks import API_SDK, import_sdks
+from agents.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
 from orchestrator.cli.runs.connected import connected, reaching_out
@@ -310,7 +310,7 @@ def _run(
         guarded=guarded_files(run_folder, Path(started.repository))
         if not started.edit_dirty
         else frozenset(),
-        transport=surroundings.transport,
+        choose=surroundings.choose,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     given = recorder.view.plan.before.plan

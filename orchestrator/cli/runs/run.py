@@ -154,10 +154,8 @@ def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "Ru
     from orchestrator.views.run.look import person_at
 
     at_end, person = FilesAtEnd(), person_at(look)
-    transport = options.transport()
-    return RunEnvironment(
-        look=look, person=person, end_report=at_end, transport=transport, begun=note, **more
-    )
+    choose = options.choose_agent()
+    return RunEnvironment(look=look, person=person, end_report=at_end, choose=choose, begun=note, **more)
 
 
 def _before(asked: dict[str, Any]) -> "BeforeWork":
@@ -294,7 +292,7 @@ def demo(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         request = RunRequest(
             spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
         )
-        given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
+        given = RunEnvironment(look=look, end_report=FilesAtEnd(), choose=options.choose_agent())
         outcome = run_new(request, given)
     if not as_json:
         say(f"look at it: git -C {folder} log --stat")

@@ -165,7 +165,7 @@ async def say(
 ) -> str:
     """Have a Worker's exchange of this number. Return the content of `folder` at its report, or "".
 
-    It is read in a task of `beside` while Claude Code ends the turn, which takes longer. Without the door sq
+    It is read in a task of `beside` while the agent ends the turn, which takes longer. Without the door sq
     ends the session and reads afterwards.
     """
     if door_now() is None:

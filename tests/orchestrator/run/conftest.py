@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse, analyzes
-from language.scripted_claude import ScriptedClaude
+from language.scripted_claude import played
 
-from agents.session.exchange import OpenTransport
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
+from agents.session.port import ChooseAgent
 from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
@@ -36,14 +36,14 @@ def _sdks() -> None:
 
 
 @pytest.fixture
-def claude(request: pytest.FixtureRequest) -> OpenTransport | None:
-    """How sessions reach Claude Code: None is its process."""
-    return None if request.node.get_closest_marker("claude") else ScriptedClaude
+def claude(request: pytest.FixtureRequest) -> ChooseAgent | None:
+    """How the agents of roles are chosen, None for the real Claude Code."""
+    return None if request.node.get_closest_marker("claude") else played
 
 
 @pytest.fixture
 def rehearse(
-    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: OpenTransport | None
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None
 ) -> Rehearse:
     """Run callers of a scenario in the repository, in this process, and say what became of it.
 
@@ -62,7 +62,7 @@ def rehearse(
         steering: str = "none",
         usage: Mapping[str, int] | None = None,
         open_journal: OpenJournal = Journal,
-        transport: OpenTransport | None = claude,
+        choose: ChooseAgent | None = claude,
         person: Person | None = None,
         ends: Outcome | None = Outcome.COMPLETE,
         **asked: Any,
@@ -86,7 +86,7 @@ def rehearse(
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
         surroundings = RunEnvironment(
-            open_journal=open_journal, end_report=FilesAtEnd(), transport=transport, person=person
+            open_journal=open_journal, end_report=FilesAtEnd(), choose=choose, person=person
         )
         outcome = run_new(request, surroundings)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
@@ -120,7 +120,7 @@ def commit(repository: Path, shell: Callable[..., str]) -> Callable[[Mapping[str
 
 
 @pytest.fixture
-def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
+def resume(capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
     def again(
@@ -129,7 +129,7 @@ def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> 
         ends: Outcome | None = Outcome.COMPLETE,
         **go_on: Any,
     ) -> Done:
-        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=claude)
+        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), choose=claude)
         outcome = run_again(run.folder, surroundings, GoOn(**go_on))
         return done(outcome, run.folder, capsys, ends)
 

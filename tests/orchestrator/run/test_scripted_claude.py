@@ -30,7 +30,7 @@ from language.scripted import (
     whole_run,
     writes,
 )
-from language.scripted_claude import ScriptedClaude
+from language.scripted_claude import played as played_claude
 
 from state.journal import events as e
 from state.records.calls import MessageKind
@@ -168,7 +168,7 @@ def test_a_limit_of_turns_ends_a_played_session_as_a_real_one(rehearse: Rehearse
 
 def _compare(rehearse: Rehearse, callers: Callers, **settings: object) -> None:
     about = {"verify": ("true",), "settings": {"merge": False, **settings}}
-    real = rehearse(callers, transport=None, **about, ends=None)
-    played = rehearse(callers, transport=ScriptedClaude, **about, ends=None)
+    real = rehearse(callers, choose=None, **about, ends=None)
+    played = rehearse(callers, choose=played_claude, **about, ends=None)
     assert played.outcome is real.outcome
     assert "\n".join(unified_diff(lines_of(real), lines_of(played), lineterm="", n=0)) == ""
