@@ -11,12 +11,12 @@ from agents.backend import Platform, one_per_processor
 from agents.claude_code.agent import NAMES, ClaudeCode, SessionTelemetry
 from agents.claude_code.cli_settings import CommandSandbox
 from agents.claude_code.executable import Launch
-from agents.claude_code.sandbox import SandboxWalls
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
 from agents.session.port import ChooseAgent
+from agents.session.sandbox import SandboxWalls
 from state.roles import Role
 from state.secrets import secret_names
 from state.settings.integrations import Telemetry

@@ -36,7 +36,7 @@ _acting = of_tests("language.acting_runs")
 _texts = of_tests("language.hostile_texts")
 sys.path.append(str(ROOT / "tests/orchestrator/views"))
 _reports = of_tests("reports")
-_scripted = of_tests("language.scripted_claude")
+_scripted = of_tests("language.scripted_agent")
 _actions = of_tests("language.actions_runner")
 
 _ISSUE = 12

@@ -33,7 +33,7 @@ from orchestrator.cli.runs.request import BeforeWork, RunRequest
 from state.journal.events import ForecastMade, PlanAccepted
 from state.records.plan import Forecast
 
-_scripted = of_tests("language.scripted_claude")
+_scripted = of_tests("language.scripted_agent")
 
 Figures = Mapping[str, float]
 

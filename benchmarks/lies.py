@@ -52,7 +52,7 @@ from state.outcome import Outcome
 from state.records.reviews import TestChangeKind
 from state.settings.sources import user_file
 
-_scripted: Any = of_tests("language.scripted_claude")
+_scripted: Any = of_tests("language.scripted_agent")
 
 SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add(a, b) goes on adding.\n"
 AS_TEXT = "- add(a, b) returns the sum as text from now on."
@@ -236,15 +236,16 @@ def _callers(claim: Claim) -> Callers:
     return {**callers, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
 
 
-class AlwaysYes(_scripted.ScriptedClaude):  # type: ignore[misc]  # the tests' language has no types
+class AlwaysYes(_scripted.ScriptedSession):  # type: ignore[misc]  # the tests' language has no types
     """Claude Code, played. Its reviewers accept each changed test and call each criterion met."""
 
-    async def _done(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-        if name == "mcp__sq__report_review":
-            prompt = "\n".join(part.get("text", "") for one in self._history for part in one["content"])
+    def report(self, name: str, arguments: dict[str, Any]) -> str | None:
+        """Report as the script says, with a yes to all that the prompt asks about."""
+        if name == "report_review":
+            prompt = "\n".join(part.get("text", "") for one in self.history for part in one["content"])
             arguments = {**arguments, "tests": _accepted(prompt), "criteria": _met(prompt)}
-        done: tuple[str, bool] = await super()._done(name, arguments)
-        return done
+        refusal: str | None = super().report(name, arguments)
+        return refusal
 
 
 def _accepted(prompt: str) -> list[dict[str, str]]:

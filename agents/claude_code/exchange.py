@@ -29,7 +29,7 @@ _LEAST_USD = 0.0001  # a smaller difference is one of rounding
 
 
 class SandboxAround(Protocol):
-    """The sandbox of one session (`agents.claude_code.sandbox`)."""
+    """The sandbox of one session (`agents.session.sandbox`)."""
 
     def build(self) -> Path:
         """Make the sandbox's own folders, and return the launcher of Claude Code inside it. Blocks.

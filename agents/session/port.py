@@ -134,6 +134,8 @@ class Agent(Protocol):
     def open(self, spec: SessionSpec, listener: Listener) -> AbstractAsyncContextManager[Session]:
         """Start an agent. On leaving, its turn is interrupted, and it ends with everything that it started.
 
+        Meanwhile `agents.process.frozen.living` has the workspace, so that nobody else reads it.
+
         Raises:
             SessionStartError: it did not start in time, or there is nothing to resume.
         """

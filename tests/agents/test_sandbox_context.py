@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from agents.claude_code.executable import Launch
-from agents.claude_code.sandbox import SandboxWalls
 from agents.make import SessionSandboxes
 from agents.process.containment import Containment
 from agents.process.sandbox.choice import SandboxLevel
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access
 from agents.process.sandbox.policy import SandboxPolicy, no_boundary
+from agents.session.sandbox import SandboxWalls
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from language.scripted_claude import played as played_claude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest

@@ -13,7 +13,6 @@ import anyio
 import pytest
 from language.opened_here import opened_below
 
-from agents.claude_code.sandbox import SandboxWalls
 from agents.process.containment import Containment, detect_containment
 from agents.process.frozen import living
 from agents.process.sandbox.bubblewrap import PROGRAM, bubblewrapped
@@ -21,6 +20,7 @@ from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import MARKED_INDEX
+from agents.session.sandbox import SandboxWalls
 from benchmarks.door import INDEX_NAMES, KEPT, ground, index_names_refused, opened, opened_outside, races
 from orchestrator.git.command import git, git_bytes, through
 from orchestrator.git.pinned import record_git

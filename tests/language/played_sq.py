@@ -19,7 +19,7 @@ if __name__ == "__main__":
     from orchestrator.cli.main import main
 
     def choose(role: "Role", usual: "Agent") -> "Agent":
-        from language.scripted_claude import played
+        from language.scripted_agent import played
 
         return played(role, usual)
 

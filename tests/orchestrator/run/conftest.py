@@ -1,7 +1,7 @@
 """Whole runs; only the model's words are written down.
 
 Tests marked `claude` start the real Claude Code. The others are about sq's decisions, and play it in this process
-(`language.scripted_claude`).
+(`language.scripted_agent`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse, analyzes
-from language.scripted_claude import played
+from language.scripted_agent import played
 
 from agents.sdks import import_sdks
 from agents.session.port import ChooseAgent

@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import ACCOUNT, SLUG, TOKEN, Fault, HostingStandIn
 from language.scripted import Rehearse, passes, plans, signals, whole_run, writes
-from language.scripted_claude import played as played_claude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.main import cli
 from orchestrator.hosting.asked import ReviewState, failing_part, points_in, review_state, told_in

@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn
 from language.scripted import whole_run
-from language.scripted_claude import played as played_claude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.main import cli
 from orchestrator.hosting.issue_spec import without_files
