@@ -21,6 +21,7 @@ from asyncio import all_tasks
 from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -33,6 +34,7 @@ from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request
 from orchestrator.cli.runs.begin import _new
 from orchestrator.cli.runs.compose import drive
 from orchestrator.cli.runs.request import RunEnvironment
+from orchestrator.run.machine import work_until_stopped
 from state.journal.events import Event, QuestionsAsked, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
@@ -121,8 +123,9 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                     _disturb(fate, scope)
                 return stored
 
+        working = partial(drive, work=work_until_stopped)
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing), drive)
+            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing), working)
     if not disturbed:
         sys.exit(f"the Worker asked nothing in {request.folder}; nothing was measured")
     return outcome

@@ -37,6 +37,7 @@ from orchestrator.cli.runs.request import EndReport, RunEnvironment, RunRequest
 from orchestrator.git.workspace import snapshot
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
+from orchestrator.run.machine import work_until_stopped
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -180,7 +181,9 @@ def rehearse(
     shown = io.StringIO()
     began = time.perf_counter()
     with contextlib.redirect_stdout(shown):
-        outcome = run_new(request, RunEnvironment(choose=choose, end_report=end_report))
+        outcome = run_new(
+            request, RunEnvironment(choose=choose, end_report=end_report), work=work_until_stopped
+        )
     seconds = time.perf_counter() - began
     with JournalReader(StateFolder(request.folder / ".sq").find(None)) as journal:
         return Rehearsed(outcome=outcome, stored=journal.read(), shown=shown.getvalue(), seconds=seconds)

@@ -222,6 +222,7 @@ def follow(
     from orchestrator.cli.runs.compose import run_again, run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
+    from orchestrator.run.machine import work_until_stopped
 
     if for_s is not None and not watch:
         raise click.UsageError("--for says how long to watch: add --watch")
@@ -238,8 +239,8 @@ def follow(
         environment=partial(
             RunEnvironment, look=look, end_report=FilesAtEnd(), choose=options.choose_agent()
         ),
-        new=run_new,
-        again=run_again,
+        new=partial(run_new, work=work_until_stopped),
+        again=partial(run_again, work=work_until_stopped),
         hand_over=hand_over_run,
     )
     return work_on(told).exit_code

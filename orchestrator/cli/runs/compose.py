@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -41,20 +41,15 @@ from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.users.rules import style_of
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
-from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
-from orchestrator.run.evidence.verification import verify
-from orchestrator.run.machine import Building, Effects, StopRequest, work_until_stopped
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.protection import guarded_files, keep_users_work
-from orchestrator.run.places.set_up import have_outputs, remove_scratch_worktrees, scratch_worktree
+from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.plan.analyze import analyze
-from orchestrator.run.plan.approval import await_approval
-from orchestrator.run.plan.plan import plan
-from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
+from orchestrator.run.stop import StopRequest
+from orchestrator.run.tasks.attempt import load_gates
 from orchestrator.views.run.console import present, show_further, stopping_line
 from orchestrator.views.run.story import RunStory
 from orchestrator.views.screen import say
@@ -69,53 +64,24 @@ from state.paths import remove_scratch_folder
 from state.redaction.redactor import Redact
 from state.settings.records import Settings
 
+WorkOn = Callable[[Run, StopRequest], Awaitable[Outcome]]  # `orchestrator.run.machine.work_until_stopped`
 _FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
-@cache
-def building() -> Building:
-    """Return the steps of tasks and of the whole."""
-    from orchestrator.run import finish
-    from orchestrator.run.merge.merge import merge
-    from orchestrator.run.review.review import review_task, review_whole
-    from orchestrator.run.tasks.attempt import build
-    from orchestrator.run.tasks.completion import check_completion
-
-    return Building(
-        build=partial(build, check_completion=check_completion),
-        commit=finish.commit,
-        review_task=review_task,
-        merge=merge,
-        review_whole=review_whole,
-        bring_home=finish.bring_home,
-        end=finish.end,
-    )
-
-
-EFFECTS = Effects(
-    take_baseline=take_baseline,
-    take_baseline_of_analysis=take_baseline_of_analysis,
-    analyze=analyze,
-    settle=settle,
-    plan=plan,
-    await_approval=await_approval,
-    remove_scratch_worktrees=remove_scratch_worktrees,
-    building=building,
-)
-
-
-def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
-    """Start a run and work on it until it has an outcome.
+def run_new(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> Outcome:
+    """Start a run, have `work` work on it until it has an outcome, and return that.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    return begin_run(request, surroundings, drive)
+    return begin_run(request, surroundings, partial(drive, work=work))
 
 
-def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
-    """Go on with a run from its journal. If it has ended for good, its end is shown again.
+def run_again(
+    run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None, *, work: WorkOn
+) -> Outcome:
+    """Have `work` go on with a run from its journal. If it has ended for good, its end is shown again.
 
     Raises:
         UsageError: it is being worked on, its repository is gone, or a task cannot be tried again.
@@ -134,29 +100,29 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
             if surroundings.end_report:
                 surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
-    return go_on_with(run_folder, surroundings, go_on, drive)
+    return go_on_with(run_folder, surroundings, go_on, partial(drive, work=work))
 
 
-def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome, RunView]:
-    """Work on a run that ends with the questions about its spec. Return its outcome and its view.
+def checked(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> tuple[Outcome, RunView]:
+    """Have `work` work on a run that ends with the questions about its spec. Return its outcome and its view.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
     folders: list[Path] = []
-    outcome = run_new(request, replace(surroundings, begun=folders.append))
+    outcome = run_new(request, replace(surroundings, begun=folders.append), work=work)
     with JournalReader(folders[-1]) as journal:
         return outcome, fold(journal.read())
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load the engine of prompts now, later the steps of tasks, the API's SDK, and what reports need.
+    """Load the engine of prompts now, later the gates, the API's SDK, and what reports need.
 
     A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
     await anyio.to_thread.run_sync(prompts.load, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
-    await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
+    await anyio.to_thread.run_sync(load_gates, abandon_on_cancel=True)
     if not started.rehearsal:
         await anyio.to_thread.run_sync(import_sdks, API_SDK, abandon_on_cancel=True)
     if surroundings.end_report:
@@ -171,9 +137,10 @@ async def drive(
     choice: Choice,
     redact: Redact,
     *,
+    work: WorkOn,
     shown_from: int,
 ) -> Outcome:
-    """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
+    """Have `work` work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
         view = fold(journal.read())
@@ -205,7 +172,7 @@ async def drive(
             tasks.start_soon(outgoing.run)
             tasks.start_soon(_load_later, started, surroundings)
             try:
-                outcome = await work_until_stopped(run, EFFECTS, stop)
+                outcome = await work(run, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
                 show_further(run.view, surroundings.look, await outgoing.finish())
@@ -362,7 +329,6 @@ def composed(
         evidence=EvidenceSources(
             scratch_worktree=scratch_worktree,
             have_outputs=have_outputs,
-            verify=verify,
             take_proofs=take_proofs,
         ),
         environ=environ,

@@ -49,6 +49,7 @@ from orchestrator.run.evidence.summary import (
     unanswered,
 )
 from orchestrator.run.evidence.verdict import Judged
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -165,7 +166,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     if broken:  # the files alone say it, which costs no command
         reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
+    finished = await verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):
         reason = "nothing to verify with: no command was given and the repository shows none"

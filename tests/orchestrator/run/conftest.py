@@ -22,6 +22,7 @@ from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
+from orchestrator.run.machine import work_until_stopped
 from orchestrator.run.ports import Person
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
@@ -88,7 +89,7 @@ def rehearse(
         surroundings = RunEnvironment(
             open_journal=open_journal, end_report=FilesAtEnd(), choose=choose, person=person
         )
-        outcome = run_new(request, surroundings)
+        outcome = run_new(request, surroundings, work=work_until_stopped)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys, ends)
 
@@ -130,7 +131,7 @@ def resume(capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None) -> Ca
         **go_on: Any,
     ) -> Done:
         surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), choose=claude)
-        outcome = run_again(run.folder, surroundings, GoOn(**go_on))
+        outcome = run_again(run.folder, surroundings, GoOn(**go_on), work=work_until_stopped)
         return done(outcome, run.folder, capsys, ends)
 
     return again
