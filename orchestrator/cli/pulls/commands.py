@@ -11,6 +11,7 @@ import click
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
 from orchestrator.views.screen import say, say_document
+from state.hidden import inert, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,7 +146,6 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
     from orchestrator.views.report.markdown import pull_request
     from orchestrator.views.report.rendering import read_for_report
     from state.errors import UsageError
-    from state.hidden import inert, visible
 
     report = (await read_for_report(folder)).report(sq_version())
     if report.headline.check is CheckState.PENDING:
