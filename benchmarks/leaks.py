@@ -21,7 +21,6 @@ from asyncio import all_tasks
 from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -31,7 +30,7 @@ import psutil  # type: ignore[import-untyped]
 from agents.sdks import import_sdks
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
-from orchestrator.cli.runs.begin import _new
+from orchestrator.cli.runs.begin import begin
 from orchestrator.cli.runs.compose import drive
 from orchestrator.cli.runs.request import RunEnvironment
 from orchestrator.run.machine import work_until_stopped
@@ -123,9 +122,9 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                     _disturb(fate, scope)
                 return stored
 
-        working = partial(drive, work=work_until_stopped)
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing), working)
+            async with begin(request, NOTES, RunEnvironment(open_journal=Disturbing)) as begun:
+                outcome = await drive(begun, work_until_stopped)
     if not disturbed:
         sys.exit(f"the Worker asked nothing in {request.folder}; nothing was measured")
     return outcome

@@ -17,13 +17,12 @@ from agents.backend import Platform
 from agents.claude_code.executable import find_cli
 from agents.concurrency import task_group
 from agents.make import make_platform
-from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
-from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
+from orchestrator.cli.runs.begin import Begun, begin, begin_again, collect_again, paths_of_sq, spec_of
 from orchestrator.cli.runs.connected import connected, reaching_out
 from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_files
@@ -61,7 +60,6 @@ from state.journal.store import Journal, JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import remove_scratch_folder
-from state.redaction.redactor import Redact
 from state.settings.records import Settings
 
 WorkOn = Callable[[Run, StopRequest], Awaitable[Outcome]]  # `orchestrator.run.machine.work_until_stopped`
@@ -75,7 +73,8 @@ def run_new(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    return begin_run(request, surroundings, partial(drive, work=work))
+    spec_text = spec_of(request, surroundings)
+    return _driven(begin(request, spec_text, surroundings), work)
 
 
 def run_again(
@@ -100,7 +99,16 @@ def run_again(
             if surroundings.end_report:
                 surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
-    return go_on_with(run_folder, surroundings, go_on, partial(drive, work=work))
+    return _driven(begin_again(run_folder, surroundings, go_on), work)
+
+
+def _driven(beginning: AbstractAsyncContextManager[Begun], work: WorkOn) -> Outcome:
+    async def run() -> Outcome:
+        async with beginning as begun:
+            return await drive(begun, work)
+
+    collect_again()
+    return anyio.run(run)
 
 
 def checked(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> tuple[Outcome, RunView]:
@@ -129,20 +137,12 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
         await anyio.to_thread.run_sync(surroundings.end_report.prepare, abandon_on_cancel=True)
 
 
-async def drive(
-    journal: Journal,
-    started: RunStarted,
-    run_folder: Path,
-    surroundings: RunEnvironment,
-    choice: Choice,
-    redact: Redact,
-    *,
-    work: WorkOn,
-    shown_from: int,
-) -> Outcome:
-    """Have `work` work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
+async def drive(begun: Begun, work: WorkOn) -> Outcome:
+    """Have `work` work on a run, show it, and handle signals."""
+    journal, started, run_folder = begun.journal, begun.started, begun.folder
+    surroundings = begun.surroundings
     async with AsyncExitStack() as stack:
-        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
+        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=begun.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         root = Path(started.repository)
@@ -159,16 +159,18 @@ async def drive(
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
+        boundary = boundary_of(begun.choice, settings, surroundings, root, run_folder, groups)
         boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
         await stack.enter_async_context(_git_inside(boundary, trusted, run_folder, settings))
-        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
+        run = _run(
+            journal, started, settings, run_folder, surroundings, connection, boundary, begun.shown_from
+        )
         await give_files(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop, run)
-            tasks.start_soon(show, journal, surroundings, run_folder, shown_from, shown)
+            tasks.start_soon(show, journal, surroundings, run_folder, begun.shown_from, shown)
             tasks.start_soon(outgoing.run)
             tasks.start_soon(_load_later, started, surroundings)
             try:
