@@ -24,6 +24,7 @@ from agents.roles.judge import judge_ask, shared_part
 from agents.session.tools import SIGNALS
 from agents.transcript.read import transcript_of
 from agents.transcript.render import rendered
+from orchestrator.checks.objecting import changed
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.trees import diff_text
 from orchestrator.run.asking.briefing import described
@@ -124,7 +125,9 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         old="",
         refused=(),
         untold=(),
-        changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
+        changed_tests=[*changed([TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")])]
+        if name
+        else [],
         announced=[],
         unproven=(),
         doubts=(),

@@ -20,6 +20,7 @@ from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
+from orchestrator.checks.objecting import changed
 from orchestrator.gates.power_steering.considerations import consideration_of, load_considerations
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.tasks.hand_over import AttemptStart, Before
@@ -80,6 +81,7 @@ NOTES = HandOver(
     attempt=1,
     since=("The user asked for another attempt.",),
 )
+(GONE,) = changed([TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")])
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
     **table(__file__, "full"),
@@ -91,13 +93,15 @@ FULL = {
         Criterion(id="c-2", text="it is small", kind=CriterionKind.CONSTRAINT),
     ),
     "announced": [
-        TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
+        *changed(
+            [TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")]
+        )
     ],
-    "changed_tests": [TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
+    "changed_tests": [GONE],
     "let_through": [
         (
             "counter",
-            TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE),
+            GONE,
             "no reviewer ruled on it",
         )
     ],

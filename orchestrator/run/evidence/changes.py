@@ -5,16 +5,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.project.files import is_test_file
 from orchestrator.project.runners.suite import Suite
-from state.journal.events import ProofsTaken
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import TestState
+from state.records.objections import Objection
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.spec_check import plain
-from state.words import later_words, listed, marks_words, stubs_words, untested, untested_words, wants_no_test
 
 _PARTS = re.compile(r"[\\/.:>#\s]+")
 _OF_TESTS = frozenset(
@@ -245,15 +245,15 @@ def _ends_with(name: str, end: str) -> bool:
     return bool(end) and name.endswith(end) and name[: -len(end)][-1:] in _BOUNDARY
 
 
-def unannounced(changes: Iterable[TestChange]) -> list[TestChange]:
+def unannounced(objections: Iterable[Objection]) -> list[Objection]:
     """Return the changed tests that neither the spec nor a reviewed plan announces."""
-    return [change for change in changes if not change.expected_by]
+    return [one for one in objections if one.check == BASE_TESTS and not one.because]
 
 
-def changes_of(view: RunView, task: TaskView) -> list[TestChange]:
+def changes_of(view: RunView, task: TaskView) -> list[Objection]:
     """Return the changed tests of a task's committed work that nothing announces."""
     proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
-    return unannounced(proofs.changes) if proofs else []
+    return unannounced(proofs.objections) if proofs else []
 
 
 def ruling_words(view: RunView, name: str) -> str:
@@ -267,58 +267,10 @@ def ruling_words(view: RunView, name: str) -> str:
     return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
 
 
-def are_explained(changes: Sequence[TestChange], notes: str, spec: str) -> bool:
+def are_explained(changes: Sequence[Objection], notes: str, spec: str) -> bool:
     """Whether a Worker's notes name each changed test, and quote a line of the spec."""
     said = " ".join(notes.split())
     lines = (plain(line) for line in spec.splitlines())
-    tests = {leaf_of(one.test).partition("[")[0] or one.path for one in changes}
+    tests = {leaf_of(one.subject).partition("[")[0] or one.place for one in changes}
     quotes = any(len(line) >= _LEAST_QUOTE and line in said for line in lines)
     return quotes and all(_stands_in(test, said) for test in tests)
-
-
-def remarks_on(
-    proofs: ProofsTaken, *, unproven: bool, without_tests: str, notes: str = "", spec: str = ""
-) -> dict[str, str]:
-    """Return what a Worker should hear once about its claim, by kind, "" where there is nothing.
-
-    `unproven`: tests that pass without the work count too. `without_tests`: see `Task`. `notes` came with the
-    claim. They may have the quote of the `spec` that a changed test needs.
-    """
-    alone = untested(proofs.without_work)
-    alone = [] if wants_no_test(without_tests, alone) else alone
-    later = proofs.facts.later if proofs.facts else ()
-    tests = unannounced(proofs.changes)
-    tests = [] if are_explained(tests, notes, spec) else tests
-    changed = listed(f"{one.name} {one.kind}" for one in tests)
-    only = "The run can then only end unverified"
-    remarks = {
-        "files that run later": later
-        and f"{later_words(later)}. Put them back as they were, or claim completion again and say in "
-        f"`notes` why the spec needs them. {only}.",
-        "stubs": proofs.stubs
-        and f"{stubs_words(proofs.stubs)}. Build it, or quote in `notes` the line of the spec by which it "
-        f"stays so and claim completion again. {only}.",
-        "no test without the work": alone
-        and f"{untested_words(alone)}. So no test shows what this code does. Write one that calls the real "
-        "code and compares its result with the one that the spec asks for. A test does not count if it "
-        "patches the code, only logs, or accepts any result, for instance each one that is not null. If no "
-        f"test can show the result, say why in `notes` and claim completion again. {only}, and the user's "
-        "branch does not move.",
-        "the runner's marks": proofs.marks
-        and f"{marks_words(proofs.marks)}. Take it out, or claim completion again if the task needs it. "
-        f"{only}.",
-        "other results": proofs.unlike
-        and f"{'; '.join(proofs.unlike)}. A test has to give the same result however it is run, and to fail "
-        f"where it expects another one. Fix that, or claim completion again. {only}.",
-        "tests that change": changed
-        and f"These tests do not hold as they were before your work: {changed}. Put each back as it was, "
-        "with all that it uses, and let the code pass it, unless the spec asks for another result. Leave "
-        "such a test as it is now, claim completion again and quote its line in `notes`. The reviewer then "
-        "rules on each, and a person looks at it at the end.",
-        "unproven tests": unproven
-        and proofs.unproven
-        and "These tests that you added or changed pass without your change too, so they do not show it: "
-        f"{listed(proofs.unproven)}. Make them fail on the code as it was, or claim completion again if "
-        "there is a reason. The reviewer will look at it.",
-    }
-    return {kind: words or "" for kind, words in remarks.items()}

@@ -50,8 +50,10 @@ async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
 
 async def facts_of(
     run: Run, tree: str, *, task_id: str, base: str, runs: Sequence[CommandRun] = ()
-) -> tuple[WorkFacts | None, tuple[str, ...]]:
+) -> tuple[WorkFacts | None, tuple[tuple[str, str], ...]]:
     """Return the facts of a task's work, or of the whole, and the constraints of the plan that do not hold.
+
+    Each constraint is its id, and why it does not.
 
     `runs` are the results of the commands on the whole, one that a constraint names has to pass. Commits
     of the user are no part of the work. Of a task there are no facts if the plan has no constraint that is
@@ -62,7 +64,7 @@ async def facts_of(
     facts = await facts_between(run, base, tree if task_id else run.view.whole.merged_tree or tree)
     found = ((one, computed(one, facts, runs, run.repository)) for one in run.view.plan.criteria)
     return facts, tuple(
-        f"the constraint {one.id} ({one.text}) does not hold: {said.why}"
+        (one.id, f"the constraint {one.id} ({one.text}) does not hold: {said.why}")
         for one, said in found
         if said and said.holds is False
     )

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from agents.concurrency import UnreadError, aside_or
+from orchestrator.checks import objecting
 from orchestrator.git.trees import changed_paths, contents_at, files_in, links_in, pieced_together
 from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.checks import is_check
@@ -32,9 +33,10 @@ from orchestrator.run.evidence.comparison import (
 from orchestrator.run.evidence.doubts import files_that_run_later, marks_between, replaced_by_tests
 from orchestrator.run.evidence.facts import facts_of
 from orchestrator.run.evidence.noticing import by_small_changes, noticing
+from orchestrator.run.evidence.objections import without_spared
 from orchestrator.run.evidence.other_results import NewTests, new_tests
 from orchestrator.run.evidence.strength import with_weakened
-from orchestrator.run.evidence.summary import cause_of, results
+from orchestrator.run.evidence.summary import cause_of, noticed_before, results
 from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
 from orchestrator.run.evidence.verification import run_on
 from orchestrator.run.evidence.without_work import stubs_of_the_spec, without_work
@@ -42,9 +44,9 @@ from orchestrator.run.purpose import PROOFS, asks, run_for
 from orchestrator.run.record import Run
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.commands import CanaryResult, CommandRun, TestState, WithoutWork
+from state.records.objections import Objection, Proof, Weight
 from state.records.reviews import TestChange, TestChangeKind
-from state.records.work import WorkFacts
-from state.words import listed, loose_words, names_of, nothing_compared_words, unnoticed_words
+from state.words import listed, names_of
 
 _T = TypeVar("_T")
 _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
@@ -56,11 +58,11 @@ class _Found:
     unproven: list[str] = field(default_factory=list)
     failed_before: list[str] = field(default_factory=list)
     canaries: list[CanaryResult] = field(default_factory=list)
-    untold: list[str] = field(default_factory=list)
+    untold: list[Objection] = field(default_factory=list)
     only_here: list[str] = field(default_factory=list)
     without_work: list[WithoutWork] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
-    unlike: list[str] = field(default_factory=list)
+    unlike: list[Objection] = field(default_factory=list)
     idle: set[str] = field(default_factory=set)
     new: list[str] = field(default_factory=list)
 
@@ -74,11 +76,6 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
         return known
     found = _Found()
     same = None if task_id else _of_the_same(run, base, tree)
-    if same:
-        found.changes += same.changes
-        found.without_work += same.without_work
-        found.marks += same.marks
-        found.unlike += same.unlike
     passed = results(run, finished)
     found.changes += _lost(run, base, passed)
     subjects = []
@@ -91,28 +88,72 @@ async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str,
     facts, broken = await facts_of(
         run, tree, task_id=task_id, base=base, runs=() if task_id else finished.runs
     )
-    stubs = same.stubs if same else await _stubs(run, tree, task_id, found)
+    stubs = () if same else await _stubs(run, tree, task_id, found)
     later = await _later(run, base, (not task_id and run.view.whole.merged_tree) or tree)
+    changes = await _with_weakened(run, base, tree, subjects, found)
+    objections, answers = _answers(run, found, changes, broken, stubs, later)
+    objections = [without_spared(run.view, task_id, one) for one in objections]
+    if same:
+        objections = _with_those_of_the_task(same, objections)
+        answers = [*(one for one in same.proofs if one.check != objecting.CANARY), *answers]
     proofs = ProofsTaken(
         task_id=task_id,
         tree=tree,
         base=base,
-        changes=await _with_weakened(run, base, tree, subjects, found),
-        unproven=tuple(dict.fromkeys(found.unproven)),
-        failed_before=tuple(found.failed_before),
-        canaries=tuple(found.canaries),
-        untold=tuple(dict.fromkeys(found.untold)),
-        only_here=tuple(found.only_here),
-        without_work=tuple(found.without_work),
-        facts=replace(facts or WorkFacts(), later=later) if later else facts,
-        broken=broken,
-        marks=tuple(dict.fromkeys(found.marks)),
-        unlike=tuple(found.unlike),
-        stubs=stubs,
+        objections=tuple(objections),
+        proofs=tuple(answers),
+        facts=facts,
         only_prose=all(map(PROSE.search, await changed_paths(run.repository, base, tree))),
+        all_taken_out=any(one.needed is not None and not one.partly for one in found.without_work)
+        or bool(same and same.all_taken_out),
     )
     run.record(proofs)
     return proofs
+
+
+def _answers(
+    run: Run,
+    found: _Found,
+    changes: Iterable[TestChange],
+    broken: Iterable[tuple[str, str]],
+    stubs: Iterable[str],
+    later: Iterable[str],
+) -> tuple[list[Objection], list[Proof]]:
+    """Return what was found as objections, each once, and as proofs."""
+    base = run.view.baseline.checks
+    every: list[Objection | Proof] = [
+        *objecting.broken(broken),
+        *map(objecting.later, later),
+        *map(objecting.stub, stubs),
+        *objecting.changed(changes),
+        *objecting.without_work(found.without_work),
+        *map(objecting.runner_mark, dict.fromkeys(found.marks)),
+        *found.unlike,
+        *(
+            objecting.canary(one, counts=noticed_before(base.get(one.command)))
+            for one in found.canaries
+            if one.caught is not None
+        ),
+        *map(objecting.only_here, found.only_here),
+        *map(objecting.unproven, dict.fromkeys(found.unproven)),
+        *found.untold,
+    ]
+    if found.failed_before:
+        command, failed = "", tuple(found.failed_before)
+        every.append(Proof(check=objecting.CODE_BEFORE, command=command, tests=failed))
+    objections = list(dict.fromkeys(one for one in every if isinstance(one, Objection)))
+    return objections, [one for one in every if isinstance(one, Proof)]
+
+
+_OF_FILES = frozenset({objecting.CONSTRAINTS, objecting.RUNS_LATER})  # asked of the whole again
+
+
+def _with_those_of_the_task(task: ProofsTaken, whole: Sequence[Objection]) -> list[Objection]:
+    """Return the objections to the whole, with those to the lone task that is the whole."""
+    stay = [one for one in task.objections if one.check not in _OF_FILES and one.weight is not Weight.UNKNOWN]
+    stay = [one for one in stay if one.check != objecting.CANARY]
+    known = {one.id for one in stay}
+    return [*stay, *(one for one in whole if one.id not in known)]
 
 
 async def _later(run: Run, base: str, tree: str) -> tuple[str, ...]:
@@ -164,13 +205,14 @@ def _lost(run: Run, base: str, found: Sequence[Judged]) -> list[TestChange]:
     return lost_tests(before, after)
 
 
-def _fewer(run: Run, base: str, now: CommandRun) -> list[str]:
+def _fewer(run: Run, base: str, now: CommandRun) -> list[Objection]:
     """Return that a command ran fewer tests than before, if it does not name them."""
     earlier = at_base(run, base, now.command)
     before, after = earlier.count.ran if earlier else None, now.count.ran
     if now.count.tests or before is None or after is None or after >= before:
         return []
-    return [f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"]
+    why = f"which tests are gone: `{now.command}` ran {before} before and runs {after}, and names none"
+    return [objecting.unknown(objecting.BASE_TESTS, now.command, why)]
 
 
 async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: bool, asked: bool) -> None:
@@ -179,7 +221,9 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
     The questions that `limits.verify_total_s` leaves no time for are named.
     """
     if is_check(subject.here):
-        if not asked and _in_time(run, subject, found, "the check with the configuration of the base"):
+        if not asked and _in_time(
+            run, subject, found, objecting.BASE_TESTS, "the check with the configuration of the base"
+        ):
             found.changes += await check_as_at_the_base(run, subject)
         return
     if not asked:
@@ -187,14 +231,18 @@ async def _ask(run: Run, subject: ResultComparison, found: _Found, *, whole: boo
         if subject.asks_the_base:
             found.changes += await _as_they_were(run, subject, found, whole=whole)
     shown = asked or await _work_and_tests(run, subject, found)
-    if not (whole or shown) and _in_time(run, subject, found, "the new tests on the code before"):
+    if not (whole or shown) and _in_time(
+        run, subject, found, objecting.CODE_BEFORE, "the new tests on the code before"
+    ):
         red = await red_before_green(run, subject)
         found.unproven += red.unproven
-        found.untold += red.untold
+        found.untold += _unknown(objecting.CODE_BEFORE, subject, red.untold)
         found.failed_before += red.failed
     if whole and not run.settings.worktrees:
         await _on_a_clean_copy(run, subject, found)
-    if (whole or subject.touched.decides) and _in_time(run, subject, found, "a failing test"):
+    if (whole or subject.touched.decides) and _in_time(
+        run, subject, found, objecting.CANARY, "a failing test"
+    ):
         await _canary(run, subject, found, whole=whole)
 
 
@@ -205,10 +253,11 @@ async def _as_they_were(
     question = "the base's tests as they were"
     paths, why = subject.touched.as_it_was, "sq did not run it as it was"
     answer = BaseTestResults(changes=_not_asked(paths, TestChangeKind.FAILS, why))
-    if _in_time(run, subject, found, question):
+    if _in_time(run, subject, found, objecting.BASE_TESTS, question):
         asking = base_tests(run, subject, whole=whole or len(run.view.tasks) == 1)
-        answer = await or_left_out(found.untold, f"{question}, for `{subject.command}`", asking, answer)
-    found.untold += answer.untold
+        about = f"{question}, for `{subject.command}`"
+        answer = await or_left_out(found.untold, objecting.BASE_TESTS, about, asking, answer)
+    found.untold += _unknown(objecting.BASE_TESTS, subject, answer.untold)
     return answer.changes
 
 
@@ -219,55 +268,61 @@ async def _with_weakened(
     held = [path for one in subjects for path in one.touched.held]
     otherwise = (*found.changes, *_not_asked(held, TestChangeKind.WEAKENED, "sq did not compare it"))
     asking = with_weakened(run, base, tree, subjects, found.changes, idle=found.idle)
-    return await or_left_out(found.untold, "which changed tests check less", asking, otherwise)
+    return await or_left_out(
+        found.untold, objecting.BASE_TESTS, "which changed tests check less", asking, otherwise
+    )
 
 
 async def _stubs(run: Run, tree: str, task_id: str, found: _Found) -> tuple[str, ...]:
     asking = stubs_of_the_spec(run, tree, task_id=task_id, new=found.new)
-    return await or_left_out(found.untold, "which functions do nothing", asking, ())
+    return await or_left_out(found.untold, objecting.STUBS, "which functions do nothing", asking, ())
 
 
 def _not_asked(paths: Iterable[str], kind: TestChangeKind, why: str) -> tuple[TestChange, ...]:
     return tuple(TestChange(test="", path=path, kind=kind, detail=why) for path in paths)
 
 
-async def or_left_out(untold: list[str], question: str, asking: Awaitable[_T], otherwise: _T) -> _T:
+async def or_left_out(
+    untold: list[Objection], check: str, question: str, asking: Awaitable[_T], otherwise: _T
+) -> _T:
     """Return an answer, or what stands for it if files take too much to read. Then the question is named."""
     try:
         return await asking
     except UnreadError as error:
-        untold.append(f"{question}: left out, because {error}")
+        untold.append(objecting.unknown(check, question, f"{question}: left out, because {error}"))
         return otherwise
 
 
-def _in_time(run: Run, subject: ResultComparison, found: _Found, question: str) -> bool:
+def _in_time(run: Run, subject: ResultComparison, found: _Found, check: str, question: str) -> bool:
     """Whether `limits.verify_total_s` leaves time for a question. If not, `found.untold` gets the reason."""
     asks(question)
     if run.commands.seconds <= run.limits.verify_total_s:
         return True
-    found.untold.append(
+    why = (
         f"{question}, for `{subject.command}`: left out, because the project's commands took "
         f"{run.commands.seconds:.0f} s already (limits.verify_total_s)"
     )
+    found.untold.append(objecting.unknown(check, subject.command, why))
     return False
 
 
 async def _work_and_tests(run: Run, subject: ResultComparison, found: _Found) -> bool:
     """Ask whether tests fail without the work and with other results. Returns as `_without_work`."""
     shown = False
-    if _in_time(run, subject, found, "the work taken out"):
+    if _in_time(run, subject, found, objecting.WITHOUT_WORK, "the work taken out"):
         try:
             shown = await _without_work(run, subject, found)
         except UnreadError as error:
-            _note_without(subject, found, WithoutWork(command=subject.command, problem=str(error)))
+            found.without_work.append(WithoutWork(command=subject.command, problem=str(error)))
     question = "the new tests with other results"
-    if _in_time(run, subject, found, question):
+    if _in_time(run, subject, found, objecting.OTHER_RESULTS, question):
         asking = new_tests(run, subject)
-        new = await or_left_out(found.untold, f"{question}, for `{subject.command}`", asking, NewTests())
-        found.unlike += [loose_words(subject.command, new.loose)] if new.loose else []
+        about = f"{question}, for `{subject.command}`"
+        new = await or_left_out(found.untold, objecting.OTHER_RESULTS, about, asking, NewTests())
+        found.unlike += [objecting.loose(subject.command, new.loose)] if new.loose else []
         needing = set(found.without_work[-1].failing) if found.without_work else set()
         if needing and needing.issubset(new.comparing_nothing):
-            found.unlike.append(nothing_compared_words(sorted(needing)))
+            found.unlike.append(objecting.compares_nothing(subject.command, sorted(needing)))
     return shown
 
 
@@ -284,16 +339,17 @@ async def _without_work(run: Run, subject: ResultComparison, found: _Found) -> b
     if not (work.changes or (uncounted and has_lines)):
         return False
     built = {one.function.name.rpartition(".")[2] for one in work.changes}
-    found.unlike += await replaced_by_tests(run, subject, built)
+    replaced = await replaced_by_tests(run, subject, built)
+    found.unlike += [objecting.doubt(objecting.REPLACED, subject.command, one) for one in replaced]
     found.new += [f"{one.function.file}: {one.function.name}" for one in work.changes if one.new]
     answer = await _taken_out(run, subject, work, found, uncounted=uncounted)
     if answer is None:
         return False
-    _note_without(subject, found, answer)
+    found.without_work.append(answer)
     if answer.together:
         names = listed(answer.together)
         alone = f"`{subject.command}` passes, but run without other files of tests {names} fails"
-        found.unlike.append(alone)
+        found.unlike.append(objecting.doubt(objecting.TESTS_ALONE, subject.command, alone))
     before = subject.before.count.tests if subject.before else {}
     added = {name for name in names_of(subject.now.count, TestState.PASSED) if name not in before}
     found.idle |= _idle(subject, work, answer)
@@ -307,7 +363,7 @@ async def _taken_out(
     asked = subject
     if any(is_built(one.function.file) for one in work.changes):
         asked, stale = await _built_again(run, subject)
-        found.unlike += [stale] if stale else []
+        found.unlike += [objecting.doubt(objecting.BUILD, subject.command, stale, "")] if stale else []
     answer = await (noticing if uncounted else without_work)(run, asked, work)
     if answer and answer.needed is None and not uncounted:
         answer = await by_small_changes(run, asked, work, answer)
@@ -335,14 +391,6 @@ async def _built_again(run: Run, subject: ResultComparison) -> tuple[ResultCompa
 def _notices_a_canary(run: Run, subject: ResultComparison) -> bool:
     check = run.view.baseline.checks.get(subject.command)
     return bool(check and check.canary and check.canary.caught)
-
-
-def _note_without(subject: ResultComparison, found: _Found, answer: WithoutWork) -> None:
-    found.without_work.append(answer)
-    if answer.noticed is False:
-        found.unlike.append(unnoticed_words(subject.command, answer.small))
-    if answer.needed is None:
-        found.untold.append(f"whether `{subject.command}` fails without the work: {answer.problem}")
 
 
 def _idle(subject: ResultComparison, work: Work, answer: WithoutWork) -> set[str]:
@@ -385,8 +433,10 @@ async def _canary(run: Run, subject: ResultComparison, found: _Found, *, whole: 
     if whole and in_scratch:
         answer = await try_whole(run, subject, canary)
         found.canaries += [answer.canary] if answer.canary else []
-        found.unlike += [f"`{subject.command}`, run plainly, {answer.unlike}"] if answer.unlike else []
-        found.untold += answer.untold
+        if answer.unlike:
+            told = f"`{subject.command}`, run as a person runs it, {answer.unlike}"
+            found.unlike.append(objecting.doubt(objecting.PLAINLY, subject.command, told))
+        found.untold += _unknown(objecting.PLAINLY, subject, answer.untold)
         why = "fails when failing tests are added beside it"
         found.changes += [
             TestChange(test=name, kind=TestChangeKind.FAILS, detail=why) for name in answer.changed
@@ -409,12 +459,11 @@ async def _made(run: Run, subject: ResultComparison) -> Canary | None:
 
 def _without_canary(subject: ResultComparison, found: _Found, *, was_tried: bool) -> None:
     if was_tried:
-        found.untold.append(
-            f"whether `{subject.command}` still notices a failing test: none can be made any more"
-        )
-        found.canaries.append(CanaryResult(command=subject.command, problem="no test could be made"))
+        why = f"whether `{subject.command}` still notices a failing test: none can be made any more"
+        found.untold.append(objecting.unknown(objecting.CANARY, subject.command, why))
     elif subject.here.runs_tests is not False:
-        found.untold.append(f"whether `{subject.command}` notices a failing test: sq can make none for it")
+        why = f"whether `{subject.command}` notices a failing test: none can be made for it"
+        found.untold.append(objecting.unknown(objecting.CANARY, subject.command, why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +505,7 @@ async def red_before_green(run: Run, subject: ResultComparison) -> Red:
         return Red(failed=new)
     if done.exit_code != 0 and not failed:
         told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
-        return Red(untold=(_unknown(subject, told),))
+        return Red(untold=(_unanswered(subject, told),))
     if not subject.now.count.tests and done.exit_code == 0:  # nothing names the tests
         return Red(tuple(files))
     former = {unnumbered(name) for name in before}
@@ -473,9 +522,13 @@ async def red_before_green(run: Run, subject: ResultComparison) -> Red:
     passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
     if passing:
         return Red(passing)
-    return Red(untold=(_unknown(subject, "does not run them on the code before the change"),))
+    return Red(untold=(_unanswered(subject, "does not run them on the code before the change"),))
 
 
-def _unknown(subject: ResultComparison, why: str) -> str:
+def _unknown(check: str, subject: ResultComparison, untold: Iterable[str]) -> list[Objection]:
+    return [objecting.unknown(check, subject.command, one) for one in untold]
+
+
+def _unanswered(subject: ResultComparison, why: str) -> str:
     read = "Read the new tests to see whether they need the change"
     return f"which of the new tests show the change: `{subject.command}` {why}. {read}"

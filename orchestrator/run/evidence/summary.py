@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.process.frozen import is_living
+from orchestrator.checks.objecting import CANARY, WITHOUT_WORK
 from orchestrator.project.checks import configured_checks
 from orchestrator.project.detection import detect
 from orchestrator.project.runners.suite import suite_of
@@ -21,11 +22,11 @@ from state.journal.view import RunView
 from state.records.commands import (
     BaselineCheck,
     BaselineOutcome,
-    CanaryResult,
     CommandRun,
     Complaint,
     TestState,
 )
+from state.records.objections import Weight
 from state.words import baseline_words, count_words, listed, names_of
 
 _TAIL = 1_200  # characters of an output that are shown to a reviewer
@@ -164,30 +165,11 @@ def has_failed(results: Iterable[Judged]) -> bool:
     return any(one.verdict is CommandVerdict.FAILED for one in results)
 
 
-def lost_canaries(view: RunView, proofs: ProofsTaken) -> list[CanaryResult]:
-    """Return the canaries that a command passes with now, but not at the base: it proves nothing any more.
-
-    A command that had nothing to run at the base has to notice its canary now.
-    """
-    return [
-        one
-        for one in proofs.canaries
-        if one.caught is False and _counts(view.baseline.checks.get(one.command))
-    ]
-
-
-def _counts(check: BaselineCheck | None) -> bool:
+def noticed_before(check: BaselineCheck | None) -> bool:
+    """Whether a command has to notice a planted test now: it did at the base, or had nothing to run there."""
     if check is None or check.outcome is BaselineOutcome.NOTHING_YET:
         return True
     return bool(check.canary and check.canary.caught)
-
-
-def canary_words(one: CanaryResult) -> str:
-    """Return why a command verifies nothing, for the agent or person that has to fix it."""
-    return (
-        f"`{one.command}` passes although sq had added a test that must fail, in {one.path}. "
-        "So it no longer shows whether the tests pass"
-    )
 
 
 def failing_before(view: RunView) -> list[tuple[str, str]]:
@@ -218,16 +200,30 @@ def evidence_of(view: RunView, results: Sequence[Judged], proofs: ProofsTaken | 
     """Return the commands that passed on the merged whole and prove something."""
     if view.settings is None:
         return [one for one in results if one.verdict is CommandVerdict.PASSED]
-    caught = {one.command: one.caught for one in proofs.canaries} if proofs else {}
-    lost = {one.command for one in lost_canaries(view, proofs)} if proofs else set()
-    answers = {one.command: one for one in proofs.without_work} if proofs else {}
-    no_code = bool(proofs and proofs.only_prose)
+    objections, answers = (proofs.objections, proofs.proofs) if proofs else ((), ())
+    lost = {one.subject for one in objections if one.check == CANARY and one.weight is Weight.BLOCKS}
+    noticing = {one.command for one in answers if one.check == CANARY or one.by_exit_code}
+    asked, no_code = asked_without_work(proofs), bool(proofs and proofs.only_prose)
     return [
         one
         for one in results
         if (command := one.run.command) not in lost
-        and executed_a_test(one, view.settings, caught.get(command), answers.get(command), no_code=no_code)
+        and executed_a_test(
+            one,
+            view.settings,
+            notices=command in noticing,
+            asked=command in asked,
+            no_code=no_code,
+        )
     ]
+
+
+def asked_without_work(proofs: ProofsTaken | None) -> set[str]:
+    """Return the commands that were asked with the work taken out, also those without an answer."""
+    if proofs is None:
+        return set()
+    answered = {one.command for one in proofs.proofs if one.check == WITHOUT_WORK}
+    return answered | {one.subject for one in proofs.of(WITHOUT_WORK)}
 
 
 def commands_for(run: Run, folder: Path, tree: str = "") -> tuple[str, ...]:

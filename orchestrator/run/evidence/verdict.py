@@ -15,7 +15,6 @@ from state.records.commands import (
     Complaint,
     TestReruns,
     TestState,
-    WithoutWork,
 )
 from state.settings.records import Settings
 from state.words import listed, names_of
@@ -113,12 +112,7 @@ def usable(base: BaselineCheck | None) -> bool:
 
 
 def executed_a_test(
-    one: Judged,
-    settings: Settings,
-    caught: bool | None,
-    answer: WithoutWork | None = None,
-    *,
-    no_code: bool = False,
+    one: Judged, settings: Settings, *, notices: bool, asked: bool = False, no_code: bool = False
 ) -> bool:
     """Whether a command that passed proves anything.
 
@@ -128,8 +122,8 @@ def executed_a_test(
     Args:
         one: its result.
         settings: those of the run.
-        caught: the result of its canary on the same tree.
-        answer: its result without the work, if that was asked.
+        notices: it noticed a planted test on the same tree, or the work and a small change in it.
+        asked: it was asked with the work taken out.
         no_code: the work changes documents alone.
     """
     if one.verdict is not CommandVerdict.PASSED:
@@ -137,7 +131,7 @@ def executed_a_test(
     chosen, ran = one.run.command in settings.verify, one.run.count.ran
     if ran is not None:
         return chosen or ran > 0
-    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen or no_code)
+    return notices or (not asked and (chosen or no_code))
 
 
 def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:

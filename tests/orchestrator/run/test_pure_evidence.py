@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from language.tables import rows
 
+from orchestrator.checks.objecting import changed
 from orchestrator.run.evidence.changes import files_of, is_of, leaf_of, lost_tests, with_expectations
 from orchestrator.run.evidence.facts import computed
 from orchestrator.run.evidence.verdict import CommandVerdict, judged, met_a_limit, suspects, usable
@@ -283,9 +284,9 @@ def test_the_line_that_asks_for_a_changed_test_has_to_stand_in_the_spec() -> Non
 
 
 def test_a_changed_test_on_which_the_reviewer_is_silent_is_marked_as_not_ruled_on() -> None:
-    assert rulings_on([CHANGE], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
+    assert rulings_on([*changed([CHANGE])], []) == (TestRuling(test=CHANGE.test, accepted=True, ruled=False),)
     refused = TestRuling(test=CHANGE.test, accepted=False, why="it was right")
-    assert rulings_on([CHANGE], [refused]) == (refused,)
+    assert rulings_on([*changed([CHANGE])], [refused]) == (refused,)
 
 
 def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal() -> None:
@@ -297,7 +298,7 @@ def test_a_ruling_counts_by_the_exact_name_as_printed_and_of_several_a_refusal()
         TestRuling(test=printed, accepted=True, why="yes"),
         TestRuling(test=CHANGE.test.upper(), accepted=True, why="another"),
     ]
-    assert rulings_on([odd, CHANGE, CHANGE], said) == (
+    assert rulings_on([*changed([odd, CHANGE, CHANGE])], said) == (
         TestRuling(test=odd.test, accepted=False, why="no"),
         TestRuling(test=CHANGE.test, accepted=True, ruled=False),
     )
