@@ -13,7 +13,7 @@ from language.played_sq import PLAYED_SQ
 
 from orchestrator.git.merge import Merge
 from orchestrator.git.own_refs import shadow_ref
-from orchestrator.git.shadows import shadow_commit, shadow_snapshot
+from orchestrator.git.users.shadows import shadow_commit, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,
