@@ -111,10 +111,8 @@ def test_the_users_own_variables_of_telemetry_do_not_reach_a_session(tmp_path: P
     telemetry = Telemetry(otlp="http://collector:4318" if on else "")
     platform = platform_of(tmp_path / "r-1", LoginConnection(), telemetry, users)
     kept = {"CLAUDE_CODE_ENABLE_TELEMETRY", "TRACEPARENT"} if on else {"TRACEPARENT"}
-    assert isinstance(platform.agent, ClaudeCode)
-    assert (
-        platform.agent.launch.dropped == set(users) - kept
-    )  # those that sq itself sets, or that hold nothing
+    # Those stay that sq itself sets, or that hold nothing.
+    assert claude_of(platform).launch.dropped == set(users) - kept
 
 
 def test_a_pass_tells_a_session_where_its_spans_go_only_if_telemetry_is_on() -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
+import jsonschema
 
 from agents.claude_code.agent import ClaudeCode
 from agents.claude_code.exchange import Counted
@@ -212,7 +213,12 @@ class ScriptedSession(Turns):
         return text, is_error, ""
 
     def report(self, name: str, arguments: Mapping[str, Any]) -> str | None:
-        """Report by a typed tool. Returns why it has to be made anew."""
+        """Report by a typed tool. Returns why it has to be made anew, as the server of Claude Code's tools says it."""
+        tool = next(one for one in self._spec.signals if one.name == name)
+        try:
+            jsonschema.validate({**{one: [] for one in tool.lists}, **arguments}, schema_of(tool))
+        except jsonschema.ValidationError as error:
+            return f"Input validation error: {error.message}"
         return self.rules.report(name, arguments)
 
 

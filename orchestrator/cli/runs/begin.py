@@ -100,11 +100,7 @@ def collect_again() -> None:
 
 @asynccontextmanager
 async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> AsyncIterator[Begun]:
-    """Start a run, and hold its journal while the block runs.
-
-    Raises:
-        UsageError: the request cannot be fulfilled, and nothing was started.
-    """
+    """Start a run, and hold its journal while the block runs. What cannot be started is a `UsageError`."""
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or own_state(repository.root))
@@ -149,13 +145,9 @@ async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironmen
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
         yield Begun(
-            journal=journal,
-            started=started,
-            folder=run_folder,
-            surroundings=surroundings,
-            choice=choice,
-            redact=redact,
-        )
+            journal=journal, started=started, folder=run_folder, surroundings=surroundings,
+            choice=choice, redact=redact,
+        )  # fmt: skip
 
 
 def _first_events(
@@ -240,11 +232,7 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
 
 @asynccontextmanager
 async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) -> AsyncIterator[Begun]:
-    """Go on with a run, and hold its journal while the block runs.
-
-    Raises:
-        UsageError: it is being worked on, or its repository is gone.
-    """
+    """Go on with a run, and hold its journal while the block runs. If it cannot, that is a `UsageError`."""
     check_cli(find_cli(), surroundings.environ)
     check_sdk(API_SDK)
     with JournalReader(run_folder) as reader:
@@ -286,14 +274,9 @@ async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoO
         journal.append(resumed)
         surroundings.begun(run_folder)
         yield Begun(
-            journal=journal,
-            started=view.started,
-            folder=run_folder,
-            surroundings=surroundings,
-            choice=choice,
-            redact=redact,
-            shown_from=view.clock.last_seq,
-        )
+            journal=journal, started=view.started, folder=run_folder, surroundings=surroundings,
+            choice=choice, redact=redact, shown_from=view.clock.last_seq,
+        )  # fmt: skip
 
 
 def paths_of_sq(

@@ -24,9 +24,9 @@ def test_a_program_that_speaks_json_lines_reviews_a_run_and_can_write_nothing(
     asked = {name: replies for name, replies in callers.items() if not name.startswith("reviewer")}
     done = rehearse(asked, verify=("true",), choose=reviewing(PROGRAM, played))
     first, *others = [one for one in done.view.calls.values() if one.started.role is Role.REVIEWER]
-    assert [one.description for one in done.of(e.ReviewFinished)[0].issues] == ["A full stop is missing."]
+    assert [one.description for one in done.of(e.ReviewRecorded)[0].issues] == ["A full stop is missing."]
     assert others
-    assert {one.end for one in (first, *others)} == {CallEnd.COMPLETED}
+    assert {one.end.end for one in (first, *others) if one.end} == {CallEnd.COMPLETED}
     said = [one.message.text for one in done.of(e.MessageReceived) if one.call_id == first.started.call_id]
     assert any(text.startswith("I cannot write: ") for text in said)
     assert (repository / "notes.txt").read_text() == "A line.\n"
