@@ -3,15 +3,18 @@
 The words are for people who have never heard of sq, so they say what was asked and what was seen.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from state.records.commands import CanaryResult, WithoutWork
+from orchestrator.checks.answers import Answers
+from orchestrator.checks.verdict import noticed_before
+from state.records.commands import BaselineCheck, CanaryResult, WithoutWork
 from state.records.objections import Objection, Proof, Weight
 from state.records.reviews import TestChange
 from state.words import listed
 
 CONSTRAINTS = "constraints"
 BASE_TESTS = "base tests"
+COMPLAINTS = "complaints"
 CANARY = "planted test"
 CLEAN_COPY = "clean copy"
 RUNS_LATER = "runs later"
@@ -27,7 +30,35 @@ BUILD = "committed build"
 PLAINLY = "plain run"
 COMMANDS = "commands"
 
+# Those whose answers about two trees hold, whoever asks.
+LASTING = frozenset({
+    *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
+    *(REPLACED, TESTS_ALONE, BUILD),
+})  # fmt: skip
+
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
+
+
+def objections_to(
+    found: Answers, base: Mapping[str, BaselineCheck]
+) -> tuple[tuple[Objection, ...], tuple[Proof, ...]]:
+    """Return what checks found as objections, each once, and as proofs. `base` are the commands before."""
+    every: list[Objection | Proof] = [
+        *broken(found.broken),
+        *map(later, found.later),
+        *map(stub, found.stubs),
+        *changed(found.changes),
+        *without_work(found.without_work),
+        *map(runner_mark, dict.fromkeys(found.marks)),
+        *(canary(one, counts=noticed_before(base.get(one.command))) for one in found.canaries),
+        *map(only_here, found.only_here),
+        *map(unproven, dict.fromkeys(found.unproven)),
+        *found.objections,
+    ]
+    if found.failed_before:
+        every.append(Proof(check=CODE_BEFORE, command="", tests=found.failed_before))
+    objections = dict.fromkeys(one for one in every if isinstance(one, Objection))
+    return tuple(objections), tuple(one for one in every if isinstance(one, Proof))
 
 
 def broken(constraints: Iterable[tuple[str, str]]) -> Iterator[Objection]:

@@ -21,9 +21,10 @@ from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import CommandResult, run_command
 from agents.process.usage import processors
+from orchestrator.checks.bench import Ran
 from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.command_limits import exceeded, share_of
-from orchestrator.run.ports import Ran, Reach
+from orchestrator.run.ports import Reach
 from orchestrator.run.purpose import next_command
 from orchestrator.run.record import Record
 from orchestrator.run.turns import ALONE, Turn, Turns, distance
@@ -98,7 +99,7 @@ class ProjectCommands:
         is_evidence: bool = False,
         alone: bool = False,
     ) -> Ran:
-        """As `Commands`."""
+        """As `Commands`. One at its limit is tried again alone, if it may have been held up by others."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,
@@ -173,7 +174,7 @@ class ProjectCommands:
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
         """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
-        recorder, asked = self.recorder, next_command.get()
+        recorder, asked = self.recorder, next_command()
         about = {"task_id": asked.task_id, "command": command}
         rank = partial(distance, recorder.view, asked) if recorder else int
         turn = Turn(command=command, share=share, rank=rank)
@@ -232,7 +233,7 @@ class ProjectCommands:
     async def _told(self, command: str, *, part: bool) -> AsyncIterator[None]:
         """Record that a command begins and that it has ended, also if it is cut off."""
         self._begun += 1
-        started = replace(next_command.get(), number=self._begun, command=command, part=part)
+        started = replace(next_command(), number=self._begun, command=command, part=part)
         begun, is_cut = time.monotonic(), True
         self._record(started)
         try:

@@ -6,10 +6,10 @@ Nothing is `complete` here without a verification result for exactly the tree th
 from collections.abc import Sequence
 from pathlib import Path
 
+from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
-from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
-from orchestrator.run.evidence.objections import gaps_of_whole
+from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, ruling_words
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end

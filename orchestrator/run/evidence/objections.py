@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orchestrator.checks import objecting
+from orchestrator.checks.announced import unannounced
 from orchestrator.checks.outcome import Policy, gaps
+from orchestrator.checks.verdict import CommandVerdict, Judged, judged_all
 from orchestrator.run.evidence.summary import asked_without_work, evidence_of
-from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import BaselineOutcome
 from state.records.objections import Objection, Weight
 from state.settings.records import Effort
-from state.words import wants_no_test
 
 _UNUSED = {
     BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
@@ -35,8 +36,7 @@ def without_spared(view: RunView, task_id: str, objection: Objection) -> Objecti
     if objection.check != objecting.WITHOUT_WORK or objection.weight is not Weight.ONCE:
         return objection
     if task_id:
-        line = view.tasks[task_id].task.without_tests
-        lines = [line if wants_no_test(line, objection.parts) else ""]
+        lines = [view.tasks[task_id].task.without_tests]
     else:
         of_tasks = [
             view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
@@ -82,9 +82,7 @@ def whole_results(view: RunView) -> list[Judged]:
     verified = view.evidence.verifications.get(view.whole.tree)
     if verified is None:
         return []
-    return [
-        judged(view.baseline.checks.get(done.command), done, flaky=verified.flaky) for done in verified.runs
-    ]
+    return judged_all(view.baseline.checks, verified.runs, flaky=verified.flaky)
 
 
 def _of_commands(view: RunView, results: list[Judged]) -> Iterator[Objection]:
@@ -103,3 +101,20 @@ def _of_commands(view: RunView, results: list[Judged]) -> Iterator[Objection]:
 
 def _unverified(command: str, words: str) -> Objection:
     return Objection(check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words)
+
+
+def changes_of(view: RunView, task: TaskView) -> list[Objection]:
+    """Return the changed tests of a task's committed work that nothing announces."""
+    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
+    return unannounced(proofs.objections) if proofs else []
+
+
+def ruling_words(view: RunView, name: str) -> str:
+    """Return in words how reviewers ruled on a changed test. A refusal outweighs the others."""
+    rulings = [ruling for task in view.tasks.values() for ruling in task.review.rulings]
+    rulings += view.whole.reviews[-1].tests if view.whole.reviews else ()
+    ruled = [one for one in rulings if one.test == name and one.ruled]
+    if not ruled:
+        return "no reviewer ruled on it"
+    last = next((one for one in ruled if not one.accepted), ruled[-1])
+    return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"

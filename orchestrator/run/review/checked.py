@@ -16,16 +16,17 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
+from orchestrator.checks.names_of_tests import of_files
 from orchestrator.checks.objecting import BASE_TESTS, CANARY, CLEAN_COPY, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.changes import of_files
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
 from state.records.commands import CommandRun, TestState
+from state.records.objections import Weight
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.words import listed, names_of
 
@@ -198,7 +199,12 @@ def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
         return replace(told, holds=False, why=done.problem or f"it failed with exit code {done.exit_code}")
     if known and not done.count.ran:
         return replace(told, holds=None, why="it passed, and no test is known to have run in it")
-    said = {(one.check, one.subject) for found in on.proofs for one in found.objections if one.words}
+    said = {
+        (one.check, one.subject)
+        for found in on.proofs
+        for one in found.objections
+        if one.weight is not Weight.UNKNOWN
+    }
     if (CLEAN_COPY, done.command) in said:
         return replace(told, holds=None, why="it passes in the checkout only, and not on a clean copy of it")
     if (CANARY, done.command) in said:

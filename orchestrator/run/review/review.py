@@ -12,14 +12,14 @@ from pathlib import Path
 import prompts
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
+from orchestrator.checks.facts import facts_between
 from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import tracked_files
 from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once
 from orchestrator.project.agent_files import is_instruction
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
-from orchestrator.run.evidence.changes import changes_of, ruling_words
-from orchestrator.run.evidence.facts import facts_between
+from orchestrator.run.evidence.objections import changes_of, ruling_words
 from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import passed_before
@@ -131,15 +131,17 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
         not_run=not_run(run.view),
-        facts=facts_words(await facts_between(run, *whole)),
+        facts=facts_words(await facts_between(run.repository, *whole)),
         proven=bool(proofs and proofs.proven),
         emptied=any(": " in name for one in needed for name in one.functions),
         small=[words for one in needed for words in one.small],
-        unasked=[one.words for one in objections if one.check == WITHOUT_WORK and needed],
+        unasked=[one.words for one in proofs.silent if one.check == WITHOUT_WORK]
+        if proofs and needed
+        else [],
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
         refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],
-        untold=[one.words for one in objections if one.weight is Weight.UNKNOWN],
+        untold=[one.words for one in proofs.silent] if proofs else [],
         changed_tests=changes_of(run.view, task),
         announced=[one for one in objections if one.check == BASE_TESTS and one.because],
         doubts=sentences(one for one in objections if one.weight is Weight.ONCE and one.check != BASE_TESTS),
@@ -175,7 +177,7 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         united=view.whole.united,
         verification=_seen(run, view.whole.tree),
         not_run=not_run(view),
-        facts=facts_words(await facts_between(run, *whole)),
+        facts=facts_words(await facts_between(run.repository, *whole)),
         let_through=[
             (id_, change, ruling_words(view, change.subject))
             for id_, task in view.tasks.items()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.run.evidence.changes import changes_of
+from orchestrator.run.evidence.objections import changes_of
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import contradicted, judge, unmet
 from orchestrator.run.review.findings import (

@@ -17,9 +17,11 @@ from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
-from orchestrator.checks import objecting
+from orchestrator.checks import constraints, objecting
+from orchestrator.checks.announced import are_explained, unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.checks.outcome import blocking, unheard
+from orchestrator.checks.verdict import Judged, has_failed
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,
@@ -38,18 +40,15 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.changes import are_explained, unannounced
-from orchestrator.run.evidence.facts import facts_of as computed_facts
+from orchestrator.run.evidence.bench import change_of
 from orchestrator.run.evidence.objections import policy_of
 from orchestrator.run.evidence.summary import (
     failures,
     feedback,
-    has_failed,
     results,
     said,
     unanswered,
 )
-from orchestrator.run.evidence.verdict import Judged
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
@@ -172,8 +171,8 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
-    _, broken = await computed_facts(run, tree, task_id=id_, base=base)
-    if broken:  # the files alone say it, which costs no command
+    known = await constraints.ask(change_of(run, task_id=id_, base=base, tree=tree))
+    if broken := known.broken:  # the files alone say it, which costs no command
         return _refusal([*objecting.broken(broken)], "")
     finished = await verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)

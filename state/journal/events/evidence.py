@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from state.records.commands import BaselineCheck, CommandRun, TestReruns
-from state.records.objections import Objection, Proof
+from state.records.objections import Objection, Proof, Weight
 from state.records.work import WorkFacts
 
 
@@ -125,8 +125,13 @@ class ProofsTaken:
         return any(one.needs_work for one in self.proofs)
 
     def of(self, check: str) -> list[Objection]:
-        """Return the objections of one check."""
-        return [one for one in self.objections if one.check == check]
+        """Return the objections of one check that had an answer."""
+        return [one for one in self.objections if one.check == check and one.weight is not Weight.UNKNOWN]
+
+    @property
+    def silent(self) -> list[Objection]:
+        """The questions that had no answer."""
+        return [one for one in self.objections if one.weight is Weight.UNKNOWN]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
