@@ -9,8 +9,9 @@ from agents.access import Connection
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
 from agents.ask.port import Asker
-from agents.backend import SANDBOXES, Claude
+from agents.backend import SANDBOXES
 from agents.caller import Caller
+from agents.claude_code.executable import Launch
 from agents.process.containment import Containment
 from agents.process.launcher import write_launcher
 from state.roles import Role
@@ -30,7 +31,7 @@ def make_asker(
     environ: Mapping[str, str],
     starts: anyio.CapacityLimiter | None = None,
     keeps: Collection[str] = (),
-) -> tuple[Claude, Asker]:
+) -> tuple[Launch, Asker]:
     """Write Claude Code's launcher into `folder`, and return it with the `Asker`: the API, else the CLI.
 
     `starts`, if given, is held while a process starts. `keeps` are variables that sq gives to
@@ -40,7 +41,7 @@ def make_asker(
     inside_claude = [name for name in environ if name.startswith((*_OF_CLAUDE_CODE, *_OF_TELEMETRY))]
     dropped = frozenset({*secret_names(environ), *inside_claude} - {*passed_on, *keeps})
     launcher = write_launcher(folder / "launcher", cli, containment, drop_env=dropped)
-    claude = Claude(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
+    launch = Launch(cli=cli, launcher=launcher, dropped=dropped, folder=folder / SANDBOXES)
     if connection.api_access(Caller(role=Role.DEVELOPER, task="", attempt=0)):
-        return claude, ApiAsker(connection)
-    return claude, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)
+        return launch, ApiAsker(connection)
+    return launch, CliAsker(connection, launcher=launcher, workspace=folder, starts=starts)

@@ -7,14 +7,17 @@ from pathlib import Path
 
 from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
-from agents.backend import NAMES, Claude, Platform, SessionTelemetry, one_per_processor
+from agents.backend import Platform, one_per_processor
+from agents.claude_code.agent import NAMES, ClaudeCode, SessionTelemetry
+from agents.claude_code.cli_settings import CommandSandbox
+from agents.claude_code.executable import Launch
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.repository import git_folders
-from agents.session.cli_settings import CommandSandbox
-from agents.session.exchange import OpenTransport
+from agents.session.port import ChooseAgent
 from agents.session.sandbox import SandboxWalls
+from state.roles import Role
 from state.secrets import secret_names
 from state.settings.integrations import Telemetry
 from state.settings.records import Settings
@@ -31,12 +34,12 @@ def make_platform(
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),
-    transport: OpenTransport | None = None,
+    choose: ChooseAgent | None = None,
 ) -> Platform:
-    """Return the platform of a run, and write the launcher into the run's folder."""
+    """Return the platform of a run, and write Claude Code's launcher into the run's folder."""
     starts = one_per_processor()
     telemetry = _telemetry(connection, settings.outward.telemetry, run_folder.name)
-    claude, asker = make_asker(
+    launch, asker = make_asker(
         connection,
         cli=cli,
         folder=run_folder,
@@ -45,18 +48,26 @@ def make_platform(
         starts=starts,
         keeps=NAMES if telemetry else frozenset(),
     )
-    return Platform(
+    sandboxes = SessionSandboxes(boundary=boundary, launch=launch, containment=containment)
+    agent = ClaudeCode(
         connection=connection,
-        claude=claude,
+        launch=launch,
+        environ=environ,
+        hidden=hidden,
+        sandboxes=sandboxes,
+        telemetry=telemetry,
+        in_worktrees=settings.worktrees,
+    )
+    return Platform(
+        agents={role: choose(role, agent) if choose else agent for role in Role},
         settings=settings,
         asker=asker,
         containment=containment,
         hidden=hidden,
-        sandboxes=SessionSandboxes(boundary=boundary, claude=claude, containment=containment),
         guarded=guarded,
+        sandboxed=sandboxes.hold_sessions,
+        online=sandboxes.open_hosts,
         starts=starts,
-        telemetry=telemetry,
-        transport=transport,
     )
 
 
@@ -74,7 +85,7 @@ class SessionSandboxes:
     """As `Sandboxes`, within the run's boundary."""
 
     boundary: SandboxPolicy
-    claude: Claude
+    launch: Launch
     containment: Containment
 
     @property
@@ -95,9 +106,9 @@ class SessionSandboxes:
         return SandboxWalls(
             boundary=self.boundary,
             needs=replace(needs, path=path, readable=(*needs.readable, *self.boundary.context)),
-            cli=self.claude.cli,
+            cli=self.launch.cli,
             containment=self.containment,
-            drop_env=self.claude.dropped,
+            drop_env=self.launch.dropped,
         )
 
     def of_commands(

@@ -33,13 +33,13 @@ from xml.etree import ElementTree as ET
 
 import anyio
 
+from agents.claude_code.executable import find_cli
 from agents.gateway.script import Scenario
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox, why_not_whole
 from agents.process.sandbox.needs import GatewaySocket
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.session.claude_code import find_cli
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
 from agents.session.tools import ITERATION_DONE
 from benchmarks.figures import ROOT, figures_of
 from benchmarks.rehearsed import calls, clocked_gateway, commit, exchanged, git, reports, scenario_of, working

@@ -36,7 +36,7 @@ _acting = of_tests("language.acting_runs")
 _texts = of_tests("language.hostile_texts")
 sys.path.append(str(ROOT / "tests/orchestrator/views"))
 _reports = of_tests("reports")
-_scripted = of_tests("language.scripted_claude")
+_scripted = of_tests("language.scripted_agent")
 _actions = of_tests("language.actions_runner")
 
 _ISSUE = 12
@@ -147,7 +147,7 @@ class Play:
         git(self.repository, "remote", "add", "origin", address)
         git(self.repository, "config", f"url.{self.bare}.insteadOf", address)
         git(self.repository, "push", "--quiet", "origin", "main")
-        done = rehearse(request, _scripted.ScriptedClaude)
+        done = rehearse(request, _scripted.played)
         if done.outcome is not Outcome.COMPLETE:
             sys.exit(f"the run of this benchmark ended {done.outcome}:\n{done.shown}")
         service.branches = self.branches
@@ -184,7 +184,7 @@ class Play:
         shown = io.StringIO()
         with contextlib.chdir(self.repository), contextlib.redirect_stdout(shown):
             try:
-                cli.main(list(words), prog_name="sq", standalone_mode=False, obj=_scripted.ScriptedClaude)
+                cli.main(list(words), prog_name="sq", standalone_mode=False, obj=_scripted.played)
             except SqError as error:
                 shown.write(f"ERROR {error}")
         return shown.getvalue()

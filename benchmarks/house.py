@@ -26,6 +26,13 @@ import grimp
 from benchmarks.figures import ROOT, print_figures
 
 TOPS = ("agents", "orchestrator", "prompts", "state")
+# They know agents by their port alone: gates, commands and documents may name a family of agents.
+OF_ANY_AGENT = (
+    *("orchestrator/run", "orchestrator/checks", "orchestrator/views", "orchestrator/project"),
+    *("state", "agents/roles"),
+)
+# Claude Code by any spelling. Names of models are none, and neither is a project's CLAUDE.md.
+CLAUDE_CODE = re.compile(r"claude(?!-(?:opus|sonnet|haiku|\(\?:opus)|\.md)", re.IGNORECASE)
 JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
 MOST_LINES = 50  # of a function
 TURNS = {
@@ -215,6 +222,18 @@ def single_importer_files(graph: grimp.ImportGraph) -> list[Path]:
     return found
 
 
+def names_of_claude_in_the_run() -> list[str]:
+    """The lines that name Claude Code in rooms that know no family of agents."""
+    places = [ROOT / place for place in OF_ANY_AGENT]
+    return [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in code_files()
+        if any(file.is_relative_to(place) for place in places)
+        for number, row in enumerate(file.read_text("utf-8").splitlines(), 1)
+        if CLAUDE_CODE.search(row)
+    ]
+
+
 def names_of_several_classes(product: Sequence[Path]) -> list[str]:
     """The public names of classes that two or more files of the product define."""
     files = Counter(
@@ -249,6 +268,7 @@ def measured() -> dict[str, object]:
         "code_lines": sum(map(code_lines, sources)),
         "max_files_in_a_folder": max(folders().values()),
         "longest_import_chain": len(chain),
+        "names_of_claude_in_the_run": len(names_of_claude_in_the_run()),
         "functions_over_50": len(long_functions()),
         "readme_words": len(readme),
         "max_fields": max(records().values()),

@@ -27,12 +27,13 @@ import anyio
 import click
 import psutil  # type: ignore[import-untyped]
 
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import NOTES, notes_with_a_question, own_home, request_for
-from orchestrator.cli.runs.begin import _new
+from orchestrator.cli.runs.begin import begin
 from orchestrator.cli.runs.compose import drive
 from orchestrator.cli.runs.request import RunEnvironment
+from orchestrator.run.machine import work_until_stopped
 from state.journal.events import Event, QuestionsAsked, Stored
 from state.journal.store import Journal
 from state.outcome import Outcome
@@ -122,7 +123,8 @@ async def _evaluate(folder: Path, fate: Fate) -> Outcome | None:
                 return stored
 
         with contextlib.redirect_stdout(io.StringIO()):
-            outcome = await _new(request, NOTES, RunEnvironment(open_journal=Disturbing), drive)
+            async with begin(request, NOTES, RunEnvironment(open_journal=Disturbing)) as begun:
+                outcome = await drive(begun, work_until_stopped)
     if not disturbed:
         sys.exit(f"the Worker asked nothing in {request.folder}; nothing was measured")
     return outcome

@@ -33,7 +33,7 @@ from orchestrator.cli.runs.request import BeforeWork, RunRequest
 from state.journal.events import ForecastMade, PlanAccepted
 from state.records.plan import Forecast
 
-_scripted = of_tests("language.scripted_claude")
+_scripted = of_tests("language.scripted_agent")
 
 Figures = Mapping[str, float]
 
@@ -142,7 +142,7 @@ def _worker(id_: str, turns: int) -> list[Reply]:
 
 
 def _rehearsed(request: RunRequest) -> Rehearsed:
-    return rehearse(request, _scripted.ScriptedClaude, end_report=FilesAtEnd())
+    return rehearse(request, _scripted.played, end_report=FilesAtEnd())
 
 
 # --- the parts ---------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import psutil  # type: ignore[import-untyped]
 
-from agents.session.claude_code import find_cli
+from agents.claude_code.executable import find_cli
 from benchmarks.figures import ROOT
 from benchmarks.rehearsed import SQ, Callers, agreeing, calls, git, own_home, reports, request_for
 from state.errors import UsageError

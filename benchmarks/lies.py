@@ -52,7 +52,7 @@ from state.outcome import Outcome
 from state.records.reviews import TestChangeKind
 from state.settings.sources import user_file
 
-_scripted: Any = of_tests("language.scripted_claude")
+_scripted: Any = of_tests("language.scripted_agent")
 
 SPEC = "# Calculator\n\n- Add mul(a, b), which multiplies.\n- add(a, b) goes on adding.\n"
 AS_TEXT = "- add(a, b) returns the sum as text from now on."
@@ -200,7 +200,7 @@ def run_claim(one: Calculator, claim: Claim, folder: Path, *, kind: str = "", li
     before = commit(repository)
     flags = {"effort": "medium", **({"verify": (one.verify,)} if one.verify else {})}
     request = request_for(folder, _callers(claim), flags, spec=claim.spec or one.spec)
-    done = rehearse(request, transport=AlwaysYes)
+    done = rehearse(request, choose=_scripted.playing(AlwaysYes))
     moved = git(repository, "rev-parse", "main") != before
     hidden = claim.hidden or one.hidden
     right = _hidden(hidden, folder, "main" if moved else _branch_of(repository)) if hidden else None
@@ -236,15 +236,16 @@ def _callers(claim: Claim) -> Callers:
     return {**callers, "worker/mul/*": replies(*claim.commands, claims=_CLAIMS)}
 
 
-class AlwaysYes(_scripted.ScriptedClaude):  # type: ignore[misc]  # the tests' language has no types
+class AlwaysYes(_scripted.ScriptedSession):  # type: ignore[misc]  # the tests' language has no types
     """Claude Code, played. Its reviewers accept each changed test and call each criterion met."""
 
-    async def _done(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-        if name == "mcp__sq__report_review":
-            prompt = "\n".join(part.get("text", "") for one in self._history for part in one["content"])
+    def report(self, name: str, arguments: dict[str, Any]) -> str | None:
+        """Report as the script says, with a yes to all that the prompt asks about."""
+        if name == "report_review":
+            prompt = "\n".join(part.get("text", "") for one in self.history for part in one["content"])
             arguments = {**arguments, "tests": _accepted(prompt), "criteria": _met(prompt)}
-        done: tuple[str, bool] = await super()._done(name, arguments)
-        return done
+        refusal: str | None = super().report(name, arguments)
+        return refusal
 
 
 def _accepted(prompt: str) -> list[dict[str, str]]:

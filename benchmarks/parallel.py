@@ -30,7 +30,7 @@ import click
 from benchmarks.figures import print_figures
 from benchmarks.rehearsed import Callers, agreeing, calls, own_home, rehearse, reports, request_for
 from benchmarks.watching import made_run
-from orchestrator.run.machine import next_moves
+from orchestrator.run.moves import next_moves
 from state.journal import events as e
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.fold.fold import fold

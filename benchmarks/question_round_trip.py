@@ -24,7 +24,7 @@ import anyio
 import click
 
 from agents.gateway.script import Scenario
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
 from benchmarks.figures import percentile, print_figures, print_spans
 from benchmarks.rehearsed import (
     CallerClock,

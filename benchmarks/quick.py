@@ -37,8 +37,8 @@ from urllib.parse import urljoin
 import click
 import psutil  # type: ignore[import-untyped]
 
+from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import read_ledger
-from agents.session.claude_code import find_cli
 from benchmarks.figures import figures_of, print_figures, served
 from benchmarks.lies import commands_ratio
 from benchmarks.rehearsed import SQ, commit, own_home

@@ -19,6 +19,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from agents.access import RehearsalConnection
+from agents.claude_code.executable import find_cli
 from agents.gateway.call import read_address
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
@@ -30,13 +31,13 @@ from agents.process.containment import detect_containment
 from agents.process.sandbox.needs import GatewaySocket
 from agents.process.sandbox.policy import SandboxPolicy, no_boundary
 from agents.roles.worker import worker_session
-from agents.session.claude_code import find_cli
-from agents.session.exchange import OpenTransport
+from agents.session.port import ChooseAgent
 from orchestrator.cli.runs.compose import composed, run_new
 from orchestrator.cli.runs.request import EndReport, RunEnvironment, RunRequest
 from orchestrator.git.workspace import snapshot
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
+from orchestrator.run.machine import work_until_stopped
 from orchestrator.run.places.worktrees import Worktrees
 from orchestrator.run.record import Run
 from state.ids import new_session_id
@@ -174,13 +175,15 @@ def request_for(
 
 
 def rehearse(
-    request: RunRequest, transport: OpenTransport | None = None, *, end_report: EndReport | None = None
+    request: RunRequest, choose: ChooseAgent | None = None, *, end_report: EndReport | None = None
 ) -> Rehearsed:
-    """Work on the run to its end in this process, with the real CLI if there is no transport."""
+    """Work on the run to its end in this process, with Claude Code if no other agent is chosen."""
     shown = io.StringIO()
     began = time.perf_counter()
     with contextlib.redirect_stdout(shown):
-        outcome = run_new(request, RunEnvironment(transport=transport, end_report=end_report))
+        outcome = run_new(
+            request, RunEnvironment(choose=choose, end_report=end_report), work=work_until_stopped
+        )
     seconds = time.perf_counter() - began
     with JournalReader(StateFolder(request.folder / ".sq").find(None)) as journal:
         return Rehearsed(outcome=outcome, stored=journal.read(), shown=shown.getvalue(), seconds=seconds)

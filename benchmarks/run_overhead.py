@@ -34,6 +34,8 @@ from anyio.abc import TaskGroup
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
+from agents.claude_code.executable import find_cli
+from agents.claude_code.tool_server import signal_server
 from agents.concurrency import task_group
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
@@ -43,10 +45,9 @@ from agents.process.sandbox.choice import choose_sandbox
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.to_end import run_to_end
 from agents.roles.worker import system_prompt
-from agents.session.claude_code import find_cli
+from agents.sdks import import_sdks
 from agents.session.permissions import SIGNAL_PREFIX
-from agents.session.sdks import import_sdks
-from agents.session.tools import ITERATION_DONE, SIGNALS, signal_server
+from agents.session.tools import ITERATION_DONE, SIGNALS
 from benchmarks.figures import print_figures, print_spans
 from benchmarks.rehearsed import (
     Reply,

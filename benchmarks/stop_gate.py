@@ -40,10 +40,10 @@ import click
 import trustme
 
 from agents.access import OURS, QUIET
+from agents.claude_code.executable import find_cli
 from agents.gateway import wire
 from agents.gateway.position import Due
 from agents.gateway.script import ScriptReply, ScriptUsage
-from agents.session.claude_code import find_cli
 from benchmarks.figures import print_figures, print_spans, served
 from orchestrator.gates.promise_evidence import evidence_now
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore

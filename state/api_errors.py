@@ -18,7 +18,7 @@ class Answer(StrEnum):
 
 
 class CodedError(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row. `says` is for people: what it is, and what lets the run go on."""
+    """A row. `says` is for people: what it is, and what lets the run go on. `{agent}` is the agent's name."""
 
     answer: Answer
     says: str
@@ -45,6 +45,7 @@ def named_wait(code: str, now: datetime) -> float | None:
     return (first.replace(year=now.year + year, month=month + 1) - now).total_seconds()
 
 
-def told(code: str, detail: str) -> str:
+def told(code: str, detail: str, agent: str) -> str:
     """Return an error that sq knows in words for people, with its code and what to do."""
-    return f"{api_errors()[code].says} ({code}), then `sq resume`: {detail}"
+    says = api_errors()[code].says.replace("{agent}", agent)
+    return f"{says} ({code}), then `sq resume`: {detail}"

@@ -42,7 +42,7 @@ def new_call_id() -> CallId:
 
 
 def new_session_id() -> SessionId:
-    """Return a UUID, the only form of session id that the Claude Code CLI accepts."""
+    """Return a UUID, the only form of session id that every agent accepts."""
     return SessionId(str(uuid.uuid4()))
 
 

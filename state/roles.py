@@ -9,6 +9,7 @@ from enum import StrEnum
 
 READ_TOOLS = ("Read", "Glob", "Grep")
 WRITE_TOOLS = ("Edit", "Write", "NotebookEdit")
+QUESTION_TOOL = "AskUserQuestion"
 _WORK_TOOLS = ("Bash", *READ_TOOLS, "Edit", "Write")
 
 
@@ -27,7 +28,7 @@ class Role(StrEnum):
 class RoleRow:
     """One role.
 
-    `work` completes "model that …" in the help of its key. `tools` are its built-in tools of Claude Code: a
+    `work` completes "model that …" in the help of its key. `tools` are the built-in tools of its agent: a
     role without any has no session and answers single requests. `begins` is shown when one of its calls
     starts. If it is empty, nothing is shown then.
     """
@@ -38,7 +39,7 @@ class RoleRow:
 
     @property
     def has_session(self) -> bool:
-        """Whether it works in sessions of Claude Code. Otherwise it answers single requests."""
+        """Whether it works in sessions of an agent. Otherwise it answers single requests."""
         return bool(self.tools)
 
     @property
@@ -49,7 +50,7 @@ class RoleRow:
 
 ROLES: dict[Role, RoleRow] = {
     Role.PLANNER: RoleRow(work="analyzes and plans", tools=READ_TOOLS, begins="asking the planner"),
-    Role.WORKER: RoleRow(work="builds", tools=(*_WORK_TOOLS, "AskUserQuestion"), begins="the worker builds"),
+    Role.WORKER: RoleRow(work="builds", tools=(*_WORK_TOOLS, QUESTION_TOOL), begins="the worker builds"),
     Role.REVIEWER: RoleRow(work="reviews", tools=READ_TOOLS, begins="under review"),
     Role.DEVELOPER: RoleRow(work="answers questions"),
     Role.JUDGE: RoleRow(work="judges whether a session that claims to be done is"),

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 _FLOORS = ("agents", "orchestrator", "prompts", "state")
 _LIST = re.compile(
-    r"\*\*(?P<name>[^*]+)\*\*, (?P<places>\d+) places:\n\n(?P<items>(?:\d+\. .*\n(?: +.*\n)*)+)"
+    r"\*\*(?P<name>[^*]+)\*\*, (?P<places>\d+) places?:\n\n(?P<items>(?:\d+\. .*\n(?: +.*\n)*)+)"
 )
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 from language.tables import table
-from scratch_copy import Scratch, places
+from scratch_copy import ROOT, Scratch, places
+
+from benchmarks import house
 
 SCOUT = table(__file__, "scout")
 TRY_SCOUT = table(__file__, "try_scout")
@@ -138,6 +140,13 @@ def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
     assert json.loads(done.stdout) == {
         "found": ["spud"], "only": "spud a_bed.txt", "set up": ["spade fetch"], "counted": [2, 1],
     }  # fmt: skip
+
+
+def test_an_agent_of_another_family_is_one_folder_that_no_file_of_ours_knows() -> None:
+    assert places("An agent of another family")[0] == 1
+    folder = ROOT / "tests" / "language" / "lines_agent"
+    assert {file.name for file in folder.iterdir() if file.is_file()} == {"__init__.py", "reviewer"}
+    assert [file for file in house.code_files() if folder.name in file.read_text("utf-8")] == []
 
 
 def test_an_added_check_is_asked_in_its_order(scratch: Scratch, tmp_path: Path) -> None:

@@ -65,3 +65,10 @@ def test_files_with_one_reader_beside_them_and_names_of_several_classes_are_coun
 def test_no_chain_of_imports_is_long():
     chain = house.longest_chain(grimp.build_graph(*house.TOPS))
     assert len(chain) <= LONGEST_CHAIN, " > ".join(chain)
+
+
+def test_a_run_and_its_views_name_no_family_of_agents():
+    assert house.names_of_claude_in_the_run() == []
+    named = ("Claude Code", "claude_agent_sdk", "CLAUDE_CODE_OAUTH_TOKEN", "ClaudeCode", "~/.claude")
+    assert [one for one in named if not house.CLAUDE_CODE.search(one)] == []
+    assert [one for one in ("claude-opus-5-5", "CLAUDE.md") if house.CLAUDE_CODE.search(one)] == []

@@ -107,6 +107,6 @@ def test_the_demo_works_from_an_installed_wheel_as_often_as_it_is_run(
         [str(python), "-I", "-c", where], capture_output=True, text=True, check=True
     ).stdout
     assert str(place) in found
-    wanted = "from agents.session.sdks import requirement; print(requirement('anthropic'))"
+    wanted = "from agents.sdks import requirement; print(requirement('anthropic'))"
     asked = subprocess.run([str(python), "-I", "-c", wanted], capture_output=True, text=True, check=True)
     assert {">", "<"} < set(asked.stdout), "advice names the versions that sq works with"

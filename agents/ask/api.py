@@ -10,8 +10,8 @@ import anyio.to_thread
 
 from agents.access import ApiAccess, Connection
 from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
-from agents.session.results import usage_of
-from agents.session.sdks import API_SDK, import_sdks
+from agents.claude_code.results import usage_of
+from agents.sdks import API_SDK, import_sdks
 from state.errors import UsageError
 from state.records.calls import CallEnd
 

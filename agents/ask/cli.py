@@ -10,9 +10,9 @@ import anyio
 
 from agents.access import Connection
 from agents.ask.port import Ask, Reply, late
+from agents.claude_code.executable import connect
+from agents.claude_code.results import checked, detail_of, end_of, reset_named_in, usage_of
 from agents.process.containment import LastWords
-from agents.session.claude_code import connect
-from agents.session.results import checked, detail_of, end_of, reset_named_in, usage_of
 from state.records.calls import CallEnd
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agents.access import ApiAccess
 from agents.ask.port import Ask, Reply, error_words, from_api, is_here, late, seconds_of, to_api
-from agents.session.results import usage_of
+from agents.claude_code.results import usage_of
 from state.records.calls import CallEnd
 
 if TYPE_CHECKING:

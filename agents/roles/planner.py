@@ -8,7 +8,7 @@ import msgspec
 import prompts
 from agents.backend import Platform
 from agents.caller import Caller
-from agents.session.exchange import SessionSpec
+from agents.session.port import SessionSpec
 from agents.session.tools import REPORT_ANALYSIS, SIGNALS, SUBMIT_PLAN
 from state.records.plan import Analysis, Plan
 from state.records.spec_check import MOST_QUOTED, SpecFinding, plain

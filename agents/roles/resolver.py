@@ -5,7 +5,7 @@ from pathlib import Path
 import prompts
 from agents.backend import Platform
 from agents.caller import Caller
-from agents.session.exchange import SessionSpec
+from agents.session.port import SessionSpec
 from agents.session.tools import SIGNALS
 from state.roles import Role
 

@@ -10,7 +10,7 @@ from typing import Any
 import prompts
 from agents.backend import Platform
 from agents.caller import Caller
-from agents.session.exchange import SessionSpec
+from agents.session.port import SessionSpec
 from agents.session.tools import review_tool
 from state.records.reviews import (
     CriterionClaim,

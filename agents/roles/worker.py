@@ -9,7 +9,7 @@ from typing import Any
 import prompts
 from agents.backend import Platform
 from agents.caller import Caller
-from agents.session.exchange import SessionSpec
+from agents.session.port import SessionSpec
 from agents.session.tools import (
     ITERATION_DONE,
     PLAN_SIGNAL,
@@ -63,8 +63,8 @@ def worker_session(
         workspace=workspace,
         system=system_prompt(
             in_worktree=platform.settings.worktrees,
-            sandboxed=platform.without_network,
-            online=platform.open_hosts,
+            sandboxed=platform.sandboxed,
+            online=platform.online,
         ),
         signals=(*SIGNALS[Role.WORKER], *([PLAN_SIGNAL] if plans else [])),
         session_id=session_id,

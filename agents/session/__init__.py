@@ -1,1 +1,1 @@
-"""One session with Claude Code: its process, typed tools, permissions, and results."""
+"""A session with an agent of any family: the port to it, sq's rules for it, the typed tools of sq."""

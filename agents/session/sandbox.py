@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class SandboxWalls:
-    """What the sandbox of a session is made from. `drop_env` are variables that the process does not get."""
+    """What the sandbox around `cli`, the agent's program, is made from. It does not get `drop_env`."""
 
     boundary: SandboxPolicy
     needs: Needs
@@ -31,7 +31,7 @@ class SandboxWalls:
     _plan: SandboxPlan | None = field(default=None, init=False)
 
     def build(self) -> Path:
-        """Make the sandbox's own folders, and return the launcher of Claude Code inside it. Blocks.
+        """Make the sandbox's own folders, and return the launcher of the agent inside it. Blocks.
 
         Raises:
             OSError: the folders cannot be made, or a path that the session needs is gone.

@@ -1,14 +1,14 @@
 """The typed tools through which each role reports: `task_complete`, `submit_plan`, `report_review`, ….
 
-They run inside sq's process (an SDK MCP server named `sq`). A role gets only its own tools, so that a builder
-cannot pass its own review. Invalid input is returned to the agent as an error with the reasons. Valid input
-is stored before the agent gets its confirmation.
+They run inside sq's process. A role gets only its own tools, so that a builder cannot pass its own review.
+Invalid input is returned to the agent as an error with the reasons. Valid input is stored before the agent
+gets its confirmation.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -17,9 +17,6 @@ from state.records.plan import ConstraintKind, CriterionKind, ReadingKind
 from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
 from state.records.spec_check import FaultKind
 from state.roles import Role
-
-if TYPE_CHECKING:
-    from claude_agent_sdk import McpSdkServerConfig, SdkMcpTool
 
 TASK_STUCK = "task_stuck"
 ITERATION_DONE = "iteration_done"
@@ -348,38 +345,27 @@ PLAN_SIGNAL = SignalTool(
     model=ImplementationPlanInput,
 )
 
-OnSignal = Callable[[str, str], str | None]
+
+class UnfitReportError(Exception):
+    """A report does not fit its typed tool. The message tells the agent which fields to correct."""
 
 
-def signal_server(tools: tuple[SignalTool, ...], on_signal: OnSignal) -> "McpSdkServerConfig":
-    """Return an in-process MCP server with these tools.
+def payload_of(tool: SignalTool, arguments: Mapping[str, Any]) -> str:
+    """Return a report as JSON.
 
-    `on_signal(name, payload as JSON)` gets each valid report. It returns why it refuses one, else None.
+    Raises:
+        UnfitReportError: it does not fit.
     """
-    from claude_agent_sdk import create_sdk_mcp_server
-
-    return create_sdk_mcp_server("sq", tools=[_sdk_tool(tool, on_signal) for tool in tools])
-
-
-def _sdk_tool(signal: SignalTool, on_signal: OnSignal) -> "SdkMcpTool[Any]":
-    from claude_agent_sdk import SdkMcpTool
-
-    async def handle(arguments: dict[str, Any]) -> dict[str, Any]:
-        if signal.model is None:
-            payload = json.dumps(arguments)
-        else:
-            try:
-                payload = signal.model.model_validate(arguments).model_dump_json()
-            except ValidationError as error:
-                return {"content": [{"type": "text", "text": _problems(signal, error)}], "is_error": True}
-        if refusal := on_signal(signal.name, payload):
-            return {"content": [{"type": "text", "text": refusal}], "is_error": True}
-        return {"content": [{"type": "text", "text": "Recorded."}]}
-
-    schema = signal.schema or (signal.model.model_json_schema() if signal.model else {})
-    return SdkMcpTool(name=signal.name, description=signal.description, input_schema=schema, handler=handle)
+    if tool.model is None:
+        return json.dumps(arguments)
+    try:
+        return tool.model.model_validate(arguments).model_dump_json()
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        said = f"{tool.name} was not recorded. Correct these fields and call it again:"
+        raise UnfitReportError("\n".join([said, *lines])) from error
 
 
-def _problems(signal: SignalTool, error: ValidationError) -> str:
-    lines = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-    return f"{signal.name} was not recorded. Correct these fields and call it again:\n" + "\n".join(lines)
+def schema_of(tool: SignalTool) -> dict[str, Any]:
+    """Return the JSON schema of a report by this tool."""
+    return tool.schema or (tool.model.model_json_schema() if tool.model else {})

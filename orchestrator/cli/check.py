@@ -42,6 +42,7 @@ def command(
     from orchestrator.cli.runs.compose import checked
     from orchestrator.cli.runs.plans import taken_over
     from orchestrator.cli.runs.request import BeforeWork, RunEnvironment, RunRequest
+    from orchestrator.run.machine import work_until_stopped
     from orchestrator.run.plan.answers import answers_file
     from orchestrator.views.run.look import Detail, Look, LookMode
     from state.outcome import Outcome
@@ -57,10 +58,10 @@ def command(
         state_dir=state_dir.absolute() if state_dir else None,
     )
     look = Look(mode=LookMode.PLAIN, detail=Detail.NONE)
-    given = RunEnvironment(look=look, transport=options.transport(), known=found.known)
+    given = RunEnvironment(look=look, choose=options.choose_agent(), known=found.known)
     if not as_json:
         say(f"reading {found.file.name} for faults, beside the repository…")
-    outcome, view = checked(request, given)
+    outcome, view = checked(request, given, work=work_until_stopped)
     if outcome is not Outcome.COMPLETE or not view.plan.before.check.seq:
         cause = view.ended.cause if view.ended else "the check was interrupted"
         say(f"sq: the spec could not be checked: {cause or 'the Planner did not report'}", error=True)

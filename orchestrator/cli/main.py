@@ -15,7 +15,7 @@ from state.errors import SqError, UsageError
 from state.outcome import Outcome
 
 if TYPE_CHECKING:
-    from agents.session.exchange import OpenTransport
+    from agents.session.port import ChooseAgent
 
 # name → (module, the line that `sq --help` shows). The command in it is `command`, or named after a colon
 COMMANDS = {
@@ -142,13 +142,13 @@ def _say_error(error: SqError) -> None:
     say(f"sq: {redactor(os.environ, known_in_git(Path.cwd()))(str(error))}", error=True)
 
 
-def main(transport: "OpenTransport | None" = None) -> None:
+def main(choose: "ChooseAgent | None" = None) -> None:
     """Entry point: errors become one message and their exit code (`state.outcome`).
 
-    `transport`: how sessions reach Claude Code, in place of its process.
+    `choose`: which agent works in the sessions of a role.
     """
     try:
-        code = cli.main(prog_name="sq", standalone_mode=False, obj=transport)
+        code = cli.main(prog_name="sq", standalone_mode=False, obj=choose)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:

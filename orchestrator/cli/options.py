@@ -10,7 +10,7 @@ import click
 from state.roles import Role
 
 if TYPE_CHECKING:
-    from agents.session.exchange import OpenTransport
+    from agents.session.port import ChooseAgent
     from orchestrator.views.run.look import Look
 
 _VIEWERS = ("watch", "dash")
@@ -198,7 +198,7 @@ def complete_runs(ctx: click.Context, _parameter: click.Parameter, incomplete: s
     return [run for run in reversed(state.run_ids()) if run.startswith(incomplete)]
 
 
-def transport() -> "OpenTransport | None":
-    """Return how sessions reach Claude Code, as `main` was told. None is its process."""
-    found: OpenTransport | None = click.get_current_context().obj
+def choose_agent() -> "ChooseAgent | None":
+    """Return how the agents of roles are chosen, as `main` was told."""
+    found: ChooseAgent | None = click.get_current_context().obj
     return found

@@ -6,6 +6,7 @@ import click
 
 from orchestrator.cli import options
 from orchestrator.views.screen import say, say_document
+from state.hidden import visible
 
 _STDOUT = "-"
 _FORMATS = ("html", "md", "pr", "summary", "junit", "sarif", "intoto", "json")
@@ -89,7 +90,6 @@ def _from_commits(ref: str, runs: Path) -> int:
     import anyio
 
     from orchestrator.git.messages import traced_commits
-    from state.hidden import visible
 
     found = anyio.run(traced_commits, Path.cwd(), ref)
     if not found:

@@ -21,9 +21,9 @@ import structlog
 
 from agents.access import find_credentials
 from agents.api_key import read_key
+from agents.claude_code.executable import find_cli
 from agents.process.containment import Containment, contained, detect_containment
 from agents.process.sandbox.choice import why_not_whole
-from agents.session.claude_code import find_cli
 from orchestrator.fleet.ledger import FleetLedger
 from orchestrator.fleet.records import Engine, Submission
 from orchestrator.fleet.transport import DATABASE, Workplace

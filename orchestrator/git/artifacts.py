@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.locks import git_dir
-from orchestrator.git.own_refs import is_in, refs_at, shadow_ref, shadow_snapshot
+from orchestrator.git.own_refs import is_in, refs_at, shadow_ref
 from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.trees import changed_paths
 from orchestrator.git.users.backup import BACKUP, BESIDE, LIST, blob_of, look_at
+from orchestrator.git.users.shadows import shadow_snapshot
 from orchestrator.git.workspace import run_branch, task_branch, tree_of
 from state.errors import GitError
 from state.paths import SCRATCH

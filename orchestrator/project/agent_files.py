@@ -1,7 +1,7 @@
 """Files by which a project speaks to coding agents, as a commit has them: CLAUDE.md, AGENTS.md, .mcp.json.
 
-A CLAUDE.md imports others by `@path`, as Claude Code reads it. Links and imports are followed inside the
-repository alone. Of the MCP servers those count that `worker.mcp` names. Claude Code puts variables in place
+A CLAUDE.md imports others by `@path`, as agents read it. Links and imports are followed inside the
+repository alone. Of the MCP servers those count that `worker.mcp` names. The agent puts variables in place
 of `${NAME}` and `${NAME:-default}`. Where a name is that of a secret, sq puts the default there before.
 Servers do not get the key with which the session asks its model.
 """
@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
 from typing import Any
 
+from agents.api_key import KEY, TOKEN
+from agents.login import OAUTH
 from agents.session.permissions import SIGNAL_PREFIX, server_prefix
 from orchestrator.git.trees import contents_at, files_in, landing, links_in, text_at
 from state.errors import UsageError
@@ -102,7 +104,7 @@ def _rank(path: str) -> tuple[int, str, int]:
 
 FILE = ".mcp.json"
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"), "")
+_KEYS = dict.fromkeys((KEY, TOKEN, OAUTH), "")
 
 
 async def servers_at(repository: Path, commit: str, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:

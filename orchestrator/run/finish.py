@@ -10,6 +10,7 @@ from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
 from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, ruling_words
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -50,7 +51,7 @@ async def bring_home(run: Run) -> None:
         await _hand_over_claims(run)
     if run.view.whole.tree and not (run.view.process.is_late or (landing and landing.signal)):
         folder = await run.integration.show(run.view.whole.commit)
-        finished = await run.evidence.verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
+        finished = await verify(run, task_id="", folder=folder, tree=run.view.whole.tree)
         await measure_whole(run)
         reviewed = run.view.whole.tree
         if not landing:

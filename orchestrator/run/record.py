@@ -64,21 +64,6 @@ class Record(Protocol):
         ...
 
 
-class Verify(Protocol):
-    """Runs the project's commands on a tree (`orchestrator.run.evidence.verification`)."""
-
-    async def __call__(self, run: "Run", *, task_id: str, folder: Path, tree: str) -> VerificationFinished:
-        """Return the result for this tree: this process's earlier one in the same environment, or a new one.
-
-        Args:
-            run: the run.
-            task_id: the task of this tree, or "" for the merged whole.
-            folder: the folder in which commands run without worktrees: the checkout.
-            tree: the tree to verify.
-        """
-        ...
-
-
 class TakeProofs(Protocol):
     """Checks the worth of a verification (`orchestrator.run.evidence.proof`)."""
 
@@ -115,7 +100,6 @@ class EvidenceSources:
 
     scratch_worktree: ScratchPlaces
     have_outputs: Callable[["Run"], Awaitable[bool]]
-    verify: Verify
     take_proofs: TakeProofs
 
 

@@ -85,6 +85,11 @@ class RunView:
     notices: dict[tuple[int, str], NoticeSent] = field(default_factory=dict)  # by their event and target
     context: Context = field(default_factory=Context)
 
+    @property
+    def agent(self) -> str:
+        """The name of the agent that works in sessions."""
+        return self.started.confined.agent if self.started else ""
+
     def calls_of(
         self, role: Role, task_id: str, attempt: int | None = None, subject: str = ""
     ) -> list[CallView]:

@@ -8,7 +8,7 @@ _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolServer:
-    """An MCP server of the project in a session: `status` is Claude Code's word, such as `failed`."""
+    """An MCP server of the project in a session: `status` is the agent's word, such as `failed`."""
 
     name: str
     status: str

@@ -141,7 +141,7 @@ def _effort(name: str, table: OwnTable, base: Effort, own: dict[str, Entry]) -> 
 def _with_effort(name: str, role: Role, preset: Effort) -> str:
     """Return a model's name with the preset's effort for this role, if the name has none of its own.
 
-    A model that sq does not know is given it in sessions only: Claude Code leaves it out where the model has
+    A model that sq does not know is given it in sessions only: the agent leaves it out where the model has
     none, and the API refuses it.
     """
     effort = split_effort(preset.models[role])[1]

@@ -114,7 +114,7 @@ class Effort:
     block_unasked_work: bool = False
 
 
-# How much a model may think about one reply, as the API and Claude Code name it.
+# How much a model may think about one reply, as the API names it.
 ModelEffort = Literal["low", "medium", "high", "xhigh", "max"]
 MODEL_EFFORTS: tuple[ModelEffort, ...] = get_args(ModelEffort)
 
@@ -187,7 +187,7 @@ class Limits:
     # Against an agent that only calls tools.
     max_turns: Annotated[int, SetBy("replies of the model in one exchange")] = 250
     idle_s: Annotated[float, SetBy("seconds of silence after which a session is ended")] = 300.0
-    connect_s: Annotated[float, SetBy("seconds that Claude Code has to start")] = 60.0
+    connect_s: Annotated[float, SetBy("seconds that an agent has to start")] = 60.0
     # One AskUserQuestion call, all its questions together (seed 004).
     question_s: Annotated[float, SetBy("seconds for the answers to one call with questions")] = 60.0
     verify_s: Annotated[
@@ -236,7 +236,7 @@ class Retries:
         SetBy("seconds after a named reset before the API is asked again, because clocks differ", AMOUNT),
     ] = 120.0
     login_s: Annotated[
-        float, SetBy("seconds between two tries while a login of Claude Code has expired", AMOUNT)
+        float, SetBy("seconds between two tries while a login of the agent has expired", AMOUNT)
     ] = 60.0
 
 
@@ -268,10 +268,11 @@ class Confinement:
 
     `key_exposed` says how agents could read the API key, if they could. `registries` are the hosts that the
     run's sandboxes may read, by the files of its base, and `signed_in` the addresses that are asked there
-    with the user's credentials.
+    with the user's credentials. `agent` is the name of the agent that works in sessions.
     """
 
     containment: str = ""
+    agent: str = "the agent"
     sandbox: SandboxHeld | None = None
     key_exposed: str = ""
     registries: tuple[str, ...] = ()
@@ -304,7 +305,7 @@ class SandboxSettings:
     mode: Annotated[
         Sandbox,
         SetBy(
-            "what holds agents and their work: bubblewrap (`whole`), Claude Code's own sandbox (`commands`), "
+            "what holds agents and their work: bubblewrap (`whole`), the agent's own sandbox (`commands`), "
             "text rules alone (`off`), or the strongest that works here (`auto`); in a table: `sandbox.mode`",
             key="sandbox",
         ),
@@ -458,7 +459,7 @@ class Settings:
     first_party: Annotated[
         bool | None,
         SetBy(
-            "Claude Code behaves as at Anthropic's own address: `true`, `false`, or `auto`: if the API is "
+            "the agent behaves as at Anthropic's own address: `true`, `false`, or `auto`: if the API is "
             "there",
             BY_ITSELF,
             key="gateway.first_party",

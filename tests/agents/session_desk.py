@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ import yaml
 
 from agents.access import QUIET, KeyConnection
 from agents.api_key import ApiKey
+from agents.caller import Caller
+from agents.claude_code.exchange import ClaudeSpec, SessionStart
+from agents.claude_code.executable import find_cli
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
-from agents.session.claude_code import find_cli
-from agents.session.exchange import SessionSpec, SessionStart
 from agents.session.permissions import Policy
+from agents.session.port import SessionSpec
 from agents.session.tools import SIGNALS
 from state.roles import ROLES, Role
 from state.settings.presets import model_named
@@ -62,7 +64,23 @@ class Desk:
             return ""
         return self._gateway.caller_url("worker", caller, 1, {"workspace": str(self.workspace)})
 
-    def spec(self, caller: str = "t1", base_url: str = "", **changes: Any) -> SessionSpec:
+    def asked(self, **changes: Any) -> SessionSpec:
+        """A session of a Worker, as a run asks for it."""
+        policy = Policy(
+            tools=ROLES[Role.WORKER].tools, readable=(self.workspace,), writable=(self.workspace,)
+        )
+        spec = SessionSpec(
+            caller=Caller(role=Role.WORKER, task="t1", attempt=1),
+            workspace=self.workspace,
+            model=model_named("haiku"),
+            system="You build.",
+            policy=policy,
+            signals=SIGNALS[Role.WORKER],
+            session_id=str(uuid.uuid4()),
+        )
+        return replace(spec, **changes)
+
+    def spec(self, caller: str = "t1", base_url: str = "", **changes: Any) -> ClaudeSpec:
         environment = {
             **QUIET,
             "ANTHROPIC_BASE_URL": base_url or self._url(caller),
@@ -71,17 +89,9 @@ class Desk:
             "CLAUDE_CODE_MAX_RETRIES": "0",
             MARK: self.mark,
         }
-        policy = Policy(
-            tools=ROLES[Role.WORKER].tools, readable=(self.workspace,), writable=(self.workspace,)
-        )
-        spec = SessionSpec(
-            role=Role.WORKER,
-            workspace=self.workspace,
-            model=model_named("haiku"),
-            system="You build.",
-            policy=policy,
-            signals=SIGNALS[Role.WORKER],
-            session_id=str(uuid.uuid4()),
+        asked = {one.name: getattr(self.asked(), one.name) for one in fields(SessionSpec)}
+        spec = ClaudeSpec(
+            **asked,
             environment=environment,
             start=SessionStart(launcher=self._launcher),
         )

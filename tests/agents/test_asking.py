@@ -19,11 +19,11 @@ from agents.ask.cli import CliAsker
 from agents.ask.light import ask_now
 from agents.ask.port import Ask
 from agents.caller import Caller
+from agents.claude_code.executable import find_cli
 from agents.gateway.scenario import load_scenario
 from agents.gateway.server import serve_scenario
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
-from agents.session.claude_code import find_cli
 from state.errors import UsageError
 from state.records.calls import CallEnd, Usage
 from state.roles import Role

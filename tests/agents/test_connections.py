@@ -17,8 +17,8 @@ from agents.access import (
 )
 from agents.api_key import ApiKey, read_key
 from agents.caller import Caller
-from agents.session.claude_code import find_cli
-from agents.session.sdks import sdk_version
+from agents.claude_code.executable import find_cli
+from agents.sdks import sdk_version
 from state.errors import UsageError
 from state.roles import Role
 from state.settings.presets import model_named
@@ -151,7 +151,7 @@ def test_the_cli_that_comes_with_the_sdk_is_found():
 
 
 def test_without_the_sdk_the_error_says_how_to_install_it():
-    code = "from agents.session.claude_code import find_cli\nfind_cli()"
+    code = "from agents.claude_code.executable import find_cli\nfind_cli()"
     command = [sys.executable, "-S", "-c", code]  # -S: no installed packages
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -160,7 +160,7 @@ def test_without_the_sdk_the_error_says_how_to_install_it():
 
 
 def test_the_connection_and_the_cli_are_found_without_importing_the_sdk():
-    code = "import sys, agents.access as c, agents.session.claude_code as d; d.find_cli(); print(sorted(sys.modules))"
+    code = "import sys, agents.access as c, agents.claude_code.executable as d; d.find_cli(); print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "'agents.access'" in done.stdout
     assert "'claude_agent_sdk'" not in done.stdout

@@ -14,12 +14,13 @@ import pytest
 from claude_agent_sdk import ClaudeSDKClient
 from session_desk import Desk
 
+from agents.claude_code.callbacks import Callbacks
+from agents.claude_code.cli_settings import CommandSandbox
+from agents.claude_code.early_start import EarlyProcess, command_of, environment_of, taking
+from agents.claude_code.exchange import ClaudeSpec, SessionStart
+from agents.claude_code.executable import connect, find_cli
 from agents.process.containment import LastWords
-from agents.session.callbacks import Callbacks
-from agents.session.claude_code import connect, find_cli
-from agents.session.cli_settings import CommandSandbox
-from agents.session.early_start import EarlyProcess, command_of, environment_of, taking
-from agents.session.exchange import Listener, SessionSpec, SessionStart
+from agents.session.port import Listener
 
 ROOT = Path(__file__).parents[2]
 # Notes each start of Claude Code with its arguments and its environment.
@@ -34,8 +35,8 @@ from pathlib import Path
 
 import anyio
 
-from agents.session.exchange import Listener
-from agents.session.session import open_session
+from agents.session.port import Listener
+from agents.claude_code.session import open_session
 from session_desk import desk_with
 
 async def main(folder):
@@ -71,10 +72,11 @@ def settings_of_sessions(tmp_path: Path) -> dict[str, dict[str, Any]]:
         "resumed": {"resume": True, "cost_before_usd": 0.5, "max_cost_usd": 1.25},
         "no typed tools": {"signals": ()},
         "servers of the project": {
-            "start": SessionStart(launcher=launcher, servers={"docs": {"command": "docs", "args": ["--x"]}})
+            "servers": {"docs": {"command": "docs", "args": ["--x"]}},
         },
         "told its tokens, its commands in a sandbox": {
-            "start": SessionStart(launcher=launcher, task_tokens=20_000, command_sandbox=walls)
+            "task_tokens": 20_000,
+            "start": SessionStart(launcher=launcher, command_sandbox=walls),
         },
     }
 
@@ -106,7 +108,7 @@ async def test_the_early_command_is_the_one_that_the_sdk_makes(
         await transport.close()
 
 
-def options_of(spec: SessionSpec, launcher: Path) -> Any:
+def options_of(spec: ClaudeSpec, launcher: Path) -> Any:
     callbacks = Callbacks(spec, Listener(), lambda: None)
     return callbacks.options(launcher, stderr=lambda _line: None, environment=dict(spec.environment))
 

@@ -17,14 +17,15 @@ from session_desk import call, desk_with
 from agents.access import Credentials, ForwardConnection
 from agents.api_key import ApiKey
 from agents.caller import Caller
+from agents.claude_code.exchange import ClaudeSpec
+from agents.claude_code.session import Session, open_session
 from agents.gateway import wire
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import Upstream
 from agents.gateway.listeners import listening
 from agents.gateway.script import StopReason
-from agents.session.exchange import Difference, Listener, SessionSpec
 from agents.session.permissions import SIGNAL_PREFIX
-from agents.session.session import Session, open_session
+from agents.session.port import Difference, Listener
 from state.records.calls import CallEnd, CallResult, Message
 from state.roles import Role
 from state.settings.presets import models
@@ -40,7 +41,7 @@ class Bench:
     """A gateway before the rehearsed API, and the requests that the API saw."""
 
     gateway: ForwardGateway
-    spec: SessionSpec
+    spec: ClaudeSpec
     differences: list[Difference] = field(default_factory=list)
     heard: list[Message] = field(default_factory=list)
 
@@ -166,7 +167,7 @@ async def test_a_call_that_a_command_makes_counts_and_the_difference_is_reported
         assert done.cost_usd == pytest.approx(3 * 0.0006)
         [difference] = bench.differences
         assert difference.gateway_usd == pytest.approx(3 * 0.0006)
-        assert difference.claude_code_usd == pytest.approx(2 * 0.0006)
+        assert difference.agent_usd == pytest.approx(2 * 0.0006)
         assert difference.cut == 0
 
 

@@ -17,8 +17,9 @@ from session_desk import MARK, Desk, call, desk_with
 from agents.ask.cli import CliAsker
 from agents.ask.port import Ask
 from agents.caller import Caller
-from agents.session.exchange import Listener, SessionSpec, SessionStart, Unanswered
-from agents.session.session import Session, open_session
+from agents.claude_code.exchange import ClaudeSpec, SessionStart
+from agents.claude_code.session import Session, open_session
+from agents.session.port import Listener, Unanswered
 from state.records.calls import CallEnd, CallResult, Message
 from state.records.questions import Answer
 from state.roles import Role
@@ -62,7 +63,7 @@ class Talk:
         async with open_session(self._spec, listener) as self.session:
             self.exchange = await self.session.exchange("go on")
 
-    def _spec_for(self, desk: Desk, moment: Moment) -> SessionSpec:
+    def _spec_for(self, desk: Desk, moment: Moment) -> ClaudeSpec:
         if moment is not Moment.STARTING:
             return desk.spec(moment)
         mute = desk.command("mute", "exec cat >/dev/null")

@@ -13,7 +13,7 @@ from claude_agent_sdk import (
     UserMessage,
 )
 
-from agents.session.results import TEXT_KEPT, messages_of
+from agents.claude_code.results import TEXT_KEPT, messages_of
 from state.records.calls import Message, MessageKind
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 from session_desk import Desk, call, desk_with
 
+from agents.claude_code.exchange import ClaudeSpec
+from agents.claude_code.session import open_session
 from agents.gateway.ledger import read_ledger
-from agents.session.exchange import Listener, SessionSpec
-from agents.session.session import open_session
+from agents.session.port import Listener
 from state.records.calls import CallEnd, CallResult
 
 LIMIT_S = 60
@@ -138,7 +139,7 @@ async def test_a_turn_that_ended_with_its_report_is_resumed_in_another_process(t
         "worker/t1/1": [{"tools": [DONE]}, {"text": "More.", "expect": {"anywhere_contains": ["build it"]}}]
     }
 
-    async def exchange(spec: SessionSpec, prompt: str) -> CallResult:
+    async def exchange(spec: ClaudeSpec, prompt: str) -> CallResult:
         async with open_session(spec, heard.listener) as session:
             return await session.exchange(prompt)
 

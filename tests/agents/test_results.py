@@ -6,7 +6,7 @@ import anthropic
 import pytest
 from claude_agent_sdk import ResultMessage
 
-from agents.session.results import checked, detail_of, end_of, usage_of
+from agents.claude_code.results import checked, detail_of, end_of, usage_of
 from state.api_errors import api_errors
 from state.records.calls import CallEnd, Usage
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.backend import Claude
+from agents.claude_code.executable import Launch
 from agents.make import SessionSandboxes
 from agents.process.containment import Containment
 from agents.process.sandbox.choice import SandboxLevel
@@ -28,8 +28,8 @@ def sandboxes(level: SandboxLevel, tmp_path: Path, other: Path) -> SessionSandbo
     boundary = replace(
         plain, choice=replace(plain.choice, level=level), context=(other,), home=tmp_path / "home"
     )
-    claude = Claude(cli=tmp_path, launcher=tmp_path, dropped=frozenset(), folder=tmp_path)
-    return SessionSandboxes(boundary=boundary, claude=claude, containment=Containment.SUPERVISOR)
+    launch = Launch(cli=tmp_path, launcher=tmp_path, dropped=frozenset(), folder=tmp_path)
+    return SessionSandboxes(boundary=boundary, launch=launch, containment=Containment.SUPERVISOR)
 
 
 def needs(tmp_path: Path) -> Needs:

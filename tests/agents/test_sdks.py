@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.session.sdks import PythonPlace, extra_command, install_command, requirement
+from agents.sdks import PythonPlace, extra_command, install_command, requirement
 
 ROOT = Path(__file__).parents[2]
 PLACE = {"executable": "/an env/bin/python", "prefix": Path("/an env")}
 ASK = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    "from agents.session.sdks import import_sdks, install_command, this_place\n"
+    "from agents.sdks import import_sdks, install_command, this_place\n"
 )
 
 

@@ -12,11 +12,13 @@ import anyio
 import pytest
 from session_desk import Desk, call, desk_with
 
-from agents.session.exchange import Listener, SessionStart, SessionStartError, Unanswered
-from agents.session.session import open_session
+from agents.claude_code.exchange import SessionStart
+from agents.claude_code.session import open_session
+from agents.session.port import Listener, SessionStartError, Unanswered
 from state.errors import JournalError
 from state.records.calls import CallEnd, Message, MessageKind
 from state.records.questions import Answer
+from state.settings.records import Limits
 
 LIMIT_S = 60
 
@@ -89,7 +91,8 @@ async def test_a_process_that_ends_at_its_start_is_named_at_once_with_its_exit_c
 ) -> None:
     desk = Desk(tmp_path, None)
     spec = desk.spec(
-        start=SessionStart(launcher=desk.launcher_of(desk.command("claude", script))), connect_limit_s=600
+        start=SessionStart(launcher=desk.launcher_of(desk.command("claude", script))),
+        limits=Limits(connect_s=600),
     )
 
     async def talk() -> None:
@@ -105,7 +108,7 @@ async def test_a_process_that_ends_at_its_start_is_named_at_once_with_its_exit_c
 async def test_a_process_that_says_nothing_and_goes_on_is_ended_at_the_limit(tmp_path: Path) -> None:
     desk = Desk(tmp_path, None)
     mute = desk.command("claude", "echo waiting >&2; exec cat >/dev/null")
-    spec = desk.spec(start=SessionStart(launcher=desk.launcher_of(mute)), connect_limit_s=2)
+    spec = desk.spec(start=SessionStart(launcher=desk.launcher_of(mute)), limits=Limits(connect_s=2))
 
     async def talk() -> None:
         async with open_session(spec, Listener()) as session:
@@ -163,7 +166,7 @@ async def test_silence_beyond_the_idle_limit_ends_the_exchange_and_the_process(t
         async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, never_answer)
             desk = Desk(tmp_path, None)
-            spec = desk.spec(base_url=f"http://127.0.0.1:{port}", idle_limit_s=1.5)
+            spec = desk.spec(base_url=f"http://127.0.0.1:{port}", limits=Limits(idle_s=1.5))
             async with open_session(spec, Listener()) as session:
                 exchange = await session.exchange("hello?")
                 assert session.is_over
@@ -192,7 +195,7 @@ async def test_time_spent_answering_a_question_is_not_the_sessions_silence(tmp_p
     with anyio.fail_after(LIMIT_S):
         async with desk_with(tmp_path, callers) as desk:
             listener = Listener(on_question_callback=slow_answer)
-            async with open_session(desk.spec(idle_limit_s=2.0), listener) as session:
+            async with open_session(desk.spec(limits=Limits(idle_s=2.0)), listener) as session:
                 exchange = await session.exchange("ask")
     assert (exchange.end, exchange.text) == (CallEnd.COMPLETED, "Thanks.")
 

@@ -7,8 +7,9 @@ import pytest
 
 from agents.access import Connection, ForwardConnection, KeyConnection, LoginConnection
 from agents.api_key import ApiKey
-from agents.backend import NAMES, SessionTelemetry
+from agents.backend import Platform
 from agents.caller import Caller
+from agents.claude_code.agent import NAMES, ClaudeCode, SessionTelemetry
 from agents.gateway.forward.callers import Callers
 from agents.make import make_platform
 from agents.process.containment import Containment
@@ -38,12 +39,18 @@ def platform_of(
     )  # fmt: skip
 
 
+def claude_of(platform: Platform) -> ClaudeCode:
+    agent = platform.agents[Role.WORKER]
+    assert isinstance(agent, ClaudeCode)
+    return agent
+
+
 def variables_of(tmp_path: Path, connection: Connection, telemetry: Telemetry) -> dict[str, str]:
     platform = platform_of(tmp_path / "r-1", connection, telemetry)
     spec = platform.session(
         CALLER, workspace=tmp_path, system="", signals=(), session_id="s", resume=False, cost_before_usd=0.0
     )
-    return {name: value for name, value in spec.environment.items() if name in NAMES}
+    return {name: value for name, value in claude_of(platform).environment_of(spec).items() if name in NAMES}
 
 
 def connections(tmp_path: Path) -> dict[str, Connection]:
@@ -104,7 +111,8 @@ def test_the_users_own_variables_of_telemetry_do_not_reach_a_session(tmp_path: P
     telemetry = Telemetry(otlp="http://collector:4318" if on else "")
     platform = platform_of(tmp_path / "r-1", LoginConnection(), telemetry, users)
     kept = {"CLAUDE_CODE_ENABLE_TELEMETRY", "TRACEPARENT"} if on else {"TRACEPARENT"}
-    assert platform.claude.dropped == set(users) - kept  # those that sq itself sets, or that hold nothing
+    # Those stay that sq itself sets, or that hold nothing.
+    assert claude_of(platform).launch.dropped == set(users) - kept
 
 
 def test_a_pass_tells_a_session_where_its_spans_go_only_if_telemetry_is_on() -> None:

@@ -7,9 +7,10 @@ import pytest
 from language.tables import rows
 from mcp import Client
 
+from agents.claude_code.tool_server import signal_server
 from agents.roles.planner import read_analysis, read_plan
 from agents.roles.reviewer import parse_review_output
-from agents.session.tools import SIGNALS, signal_server
+from agents.session.tools import SIGNALS
 from state.records.plan import Criterion, Task
 from state.roles import Role
 

@@ -7,9 +7,10 @@ import anyio
 import pytest
 from session_desk import call, desk_with
 
-from agents.session.claude_code import find_cli
-from agents.session.exchange import Listener, SessionStart
-from agents.session.session import open_session
+from agents.claude_code.exchange import SessionStart
+from agents.claude_code.executable import find_cli
+from agents.claude_code.session import open_session
+from agents.session.port import Listener
 from state.records.calls import CallEnd, CallResult
 
 LIMIT_S = 60

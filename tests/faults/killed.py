@@ -5,10 +5,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+from orchestrator.run.machine import work_until_stopped
 from state.journal.events import Event, Stored
 from state.journal.store import Journal
 from state.settings.sources import Flags
@@ -47,7 +48,7 @@ def _surroundings(
         return KillingJournal(run_folder, kill_after=kill_after, how=how, **rest)
 
     return RunEnvironment(
-        open_journal=open_journal, environ=environ, transport=ScriptedClaude if played else None
+        open_journal=open_journal, environ=environ, choose=played_claude if played else None
     )
 
 
@@ -69,11 +70,13 @@ def run(
         rehearse=Path(scenario),
         flags=flags or {},
     )
-    os._exit(run_new(request, _surroundings(environ, kill_after, how, played=played)).exit_code)
+    surroundings = _surroundings(environ, kill_after, how, played=played)
+    os._exit(run_new(request, surroundings, work=work_until_stopped).exit_code)
 
 
 def resume(
     environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE, *, played: bool = False
 ) -> None:
     """Go on with a run."""
-    os._exit(run_again(Path(run_folder), _surroundings(environ, kill_after, how, played=played)).exit_code)
+    surroundings = _surroundings(environ, kill_after, how, played=played)
+    os._exit(run_again(Path(run_folder), surroundings, work=work_until_stopped).exit_code)

@@ -14,7 +14,7 @@ import pytest
 from hostile_runs import call, callers_of, make_repository, run_sq, says, write
 from victims import SECRET
 
-from agents.session.claude_code import find_cli
+from agents.claude_code.executable import find_cli
 from state.journal.events import MessageReceived
 from state.journal.store import JournalReader
 from state.paths import StateFolder

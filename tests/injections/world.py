@@ -14,7 +14,9 @@ import prompts
 from agents.access import Caller, KeyConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
-from agents.backend import Claude, Platform
+from agents.backend import Platform
+from agents.claude_code.agent import ClaudeCode
+from agents.claude_code.executable import Launch
 from agents.process.containment import Containment
 from agents.roles import planner, reviewer
 from agents.roles.developer import developer_ask
@@ -201,9 +203,9 @@ def platform() -> Platform:
     """A platform that only makes requests."""
     nowhere = Path("/nowhere")
     connection = KeyConnection(key=ApiKey(key="k"), config_dir=nowhere)
+    launch = Launch(cli=nowhere, launcher=nowhere, dropped=frozenset(), folder=nowhere)
     return Platform(
-        connection=connection,
-        claude=Claude(cli=nowhere, launcher=nowhere, dropped=frozenset(), folder=nowhere),
+        agents=dict.fromkeys(Role, ClaudeCode(connection=connection, launch=launch, environ={})),
         settings=usual_settings(),
         asker=ApiAsker(connection),
         containment=Containment.SUPERVISOR,

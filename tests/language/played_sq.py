@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from claude_agent_sdk import ClaudeAgentOptions, Transport
+    from agents.session.port import Agent
+    from state.roles import Role
 
 PLAYED_SQ = [sys.executable, "-I", str(Path(__file__).absolute())]
 
@@ -17,9 +18,9 @@ if __name__ == "__main__":
 
     from orchestrator.cli.main import main
 
-    def opened(options: "ClaudeAgentOptions") -> "Transport":
-        from language.scripted_claude import ScriptedClaude
+    def choose(role: "Role", usual: "Agent") -> "Agent":
+        from language.scripted_agent import played
 
-        return ScriptedClaude(options)
+        return played(role, usual)
 
-    main(opened)
+    main(choose)

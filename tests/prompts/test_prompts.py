@@ -10,7 +10,9 @@ import prompts
 from agents.access import KeyConnection
 from agents.api_key import ApiKey
 from agents.ask.api import ApiAsker
-from agents.backend import Claude, Platform
+from agents.backend import Platform
+from agents.claude_code.agent import ClaudeCode
+from agents.claude_code.executable import Launch
 from agents.process.containment import Containment
 from agents.roles.developer import developer_ask, guidance_ask
 from agents.roles.judge import JudgeFinding, Judgement
@@ -428,12 +430,11 @@ def tools_of(role):
 
 def answer_schema():
     """What a Developer's answer looks like."""
-    connection = KeyConnection(key=ApiKey(key="k"), config_dir=Path("/nowhere"))
+    nowhere = Path("/nowhere")
+    connection = KeyConnection(key=ApiKey(key="k"), config_dir=nowhere)
+    launch = Launch(cli=nowhere, launcher=nowhere, dropped=frozenset(), folder=nowhere)
     platform = Platform(
-        connection=connection,
-        claude=Claude(
-            cli=Path("/nowhere"), launcher=Path("/nowhere"), dropped=frozenset(), folder=Path("/nowhere")
-        ),
+        agents=dict.fromkeys(Role, ClaudeCode(connection=connection, launch=launch, environ={})),
         settings=usual_settings(),
         asker=ApiAsker(connection),
         containment=Containment.SUPERVISOR,

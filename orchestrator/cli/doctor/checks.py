@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 from agents.access import is_signed_in
 from agents.api_key import FILE, KEY, REMEDY, TOKEN, VISIBLE, read_key
+from agents.claude_code.executable import MIN_CLI, find_cli, version_in, version_said
 from agents.gateway.forward.upstream import API, BASE_URL, address_in
 from agents.login import OAUTH, login_words
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import why_not_whole
 from agents.process.sandbox.control_groups import limits_that_hold
-from agents.session.claude_code import MIN_CLI, find_cli, version_in, version_said
-from agents.session.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
+from agents.sdks import AGENT_SDK, API_SDK, SdkError, import_sdks
 from orchestrator.cli.version import DISTRIBUTION
 from orchestrator.git.command import git_version
 from state.errors import UsageError

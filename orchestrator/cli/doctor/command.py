@@ -27,6 +27,7 @@ from orchestrator.cli.doctor.settings import (
     checks_of_sessions,
     checks_of_settings,
 )
+from orchestrator.cli.runs.notes import lines_on_places, set_up_of
 from orchestrator.git.artifacts import missing_worktrees
 from orchestrator.git.command import git_succeeds, git_version
 from orchestrator.git.held import held_git
@@ -134,8 +135,6 @@ async def _repository(repository: Repository, state: Path) -> DoctorCheck:
 
 async def _places(repository: Repository) -> list[DoctorCheck]:
     """What a run would say of its worktrees: their set-up, and what differs there. Nothing is run."""
-    from orchestrator.cli.runs.notes import lines_on_places, set_up_of
-
     try:
         settings = load_config(repository.root, os.environ, rules=rule_names()).settings
     except UsageError:  # another check says so

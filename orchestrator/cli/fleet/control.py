@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -221,8 +222,6 @@ def limits(repository: str | None, total: str | None, per_minute: str | None, as
 
     They hold for each set of labels by itself.
     """
-    from dataclasses import replace
-
     given = {"repository": repository, "total": total, "per_minute": per_minute}
     changed = {name: _count(name, text) for name, text in given.items() if text is not None}
     with opened() as fleet:

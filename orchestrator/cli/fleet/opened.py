@@ -38,7 +38,7 @@ def database_url() -> str:
         UsageError: the extra is missing, or the address is none.
     """
     if not _is_installed():
-        from agents.session.sdks import extra_command, this_place
+        from agents.sdks import extra_command, this_place
 
         command = extra_command("fleet", this_place())
         raise UsageError(f"DBOS, which `sq fleet` needs, is not installed. Install it with `{command}`")

@@ -14,7 +14,7 @@ import click
 from orchestrator.cli import options
 from orchestrator.cli.fleet.opened import Fleet, checked_labels, fleet_root, opened, row_of, state_of
 from orchestrator.views.screen import say, say_json
-from state.errors import SqError, UsageError
+from state.errors import GitError, SqError, UsageError
 from state.outcome import Outcome, worst
 
 if TYPE_CHECKING:
@@ -188,7 +188,6 @@ def _address(given: str | None) -> str:
 def _asked(here: Path, *words: str) -> str:
     """Return what git says of the repository here, or ""."""
     from orchestrator.fleet.transport import git_line
-    from state.errors import GitError
 
     try:
         return git_line(here, *words)

@@ -11,6 +11,7 @@ import click
 from orchestrator.cli import options
 from orchestrator.cli.runs import flags
 from orchestrator.views.screen import say, say_document
+from state.hidden import inert, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,7 +146,6 @@ async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":
     from orchestrator.views.report.markdown import pull_request
     from orchestrator.views.report.rendering import read_for_report
     from state.errors import UsageError
-    from state.hidden import inert, visible
 
     report = (await read_for_report(folder)).report(sq_version())
     if report.headline.check is CheckState.PENDING:
@@ -222,6 +222,7 @@ def follow(
     from orchestrator.cli.runs.compose import run_again, run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
+    from orchestrator.run.machine import work_until_stopped
 
     if for_s is not None and not watch:
         raise click.UsageError("--for says how long to watch: add --watch")
@@ -236,10 +237,10 @@ def follow(
         watch_s=(for_s or float("inf")) if watch else 0.0,
         environ=os.environ,
         environment=partial(
-            RunEnvironment, look=look, end_report=FilesAtEnd(), transport=options.transport()
+            RunEnvironment, look=look, end_report=FilesAtEnd(), choose=options.choose_agent()
         ),
-        new=run_new,
-        again=run_again,
+        new=partial(run_new, work=work_until_stopped),
+        again=partial(run_again, work=work_until_stopped),
         hand_over=hand_over_run,
     )
     return work_on(told).exit_code

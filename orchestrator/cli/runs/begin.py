@@ -5,19 +5,18 @@ That the SDKs are installed is checked here. The first session imports its own w
 
 import gc
 import shutil
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import anyio
-
 from agents.access import Credentials
+from agents.claude_code.executable import NAME, check_cli, find_cli
 from agents.login import login_words
 from agents.process.sandbox.choice import Choice
-from agents.session.claude_code import check_cli, find_cli
+from agents.sdks import API_SDK, check_sdk
 from agents.session.permissions import rule_names
-from agents.session.sdks import API_SDK, check_sdk
 from orchestrator.cli.options import own_state
 from orchestrator.cli.runs.notes import (
     check_addresses,
@@ -52,19 +51,30 @@ from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal.events import Event, ForecastMade, RunResumed, RunStarted
 from state.journal.fold.fold import fold
-from state.journal.store import JournalReader
-from state.outcome import Outcome
+from state.journal.store import Journal, JournalReader
 from state.paths import StateFolder, worktree_root
+from state.redaction.redactor import Redact
 from state.settings.config import ResolvedConfig, load_config
 from state.settings.integrations import Integrations
 from state.settings.records import Confinement, OnQuestion, Sandbox, Settings, Workflow
 from state.settings.sources import REPOSITORY_FILE
 
-Drive = Callable[..., Awaitable[Outcome]]  # as orchestrator.cli.runs.compose.drive
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A run whose beginning is in its journal. Events up to `shown_from` are not shown."""
+
+    journal: Journal
+    started: RunStarted
+    folder: Path
+    surroundings: RunEnvironment
+    choice: Choice
+    redact: Redact
+    shown_from: int = 0
 
 
-def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -> Outcome:
-    """Start a run, have `drive` work on it, and return its outcome.
+def spec_of(request: RunRequest, surroundings: RunEnvironment) -> str:
+    """Return the spec of a run that can be started here.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
@@ -78,30 +88,19 @@ def begin_run(request: RunRequest, surroundings: RunEnvironment, drive: Drive) -
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
     check_sdk(API_SDK)
-    _collect_again()
-    return anyio.run(_new, request, spec_text, surroundings, drive)
+    return spec_text
 
 
-def go_on_with(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, drive: Drive) -> Outcome:
-    """Have `drive` go on with a run from its journal, and return its outcome.
-
-    Raises:
-        UsageError: it is being worked on, or its repository is gone.
-    """
-    check_cli(find_cli(), surroundings.environ)
-    check_sdk(API_SDK)
-    _collect_again()
-    return anyio.run(_again, run_folder, surroundings, go_on, drive)
-
-
-def _collect_again() -> None:
+def collect_again() -> None:
     """Let Python collect garbage, which is off while `sq` imports, but pass over the imports."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
-async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment, drive: Drive) -> Outcome:
+@asynccontextmanager
+async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> AsyncIterator[Begun]:
+    """Start a run, and hold its journal while the block runs. What cannot be started is a `UsageError`."""
     repository = await find_repository(request.folder)
     config, settings, surroundings = _settings(request, repository.root, surroundings)
     state = StateFolder(request.state_dir or own_state(repository.root))
@@ -145,7 +144,10 @@ async def _new(request: RunRequest, spec_text: str, surroundings: RunEnvironment
     redact = surroundings.redactor_for(repository.root)
     with surroundings.open_journal(run_folder, redact=redact) as journal:
         journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
-        return await drive(journal, started, run_folder, surroundings, choice, redact, shown_from=0)
+        yield Begun(
+            journal=journal, started=started, folder=run_folder, surroundings=surroundings,
+            choice=choice, redact=redact,
+        )  # fmt: skip
 
 
 def _first_events(
@@ -192,6 +194,7 @@ def _confined(
     signed_in: tuple[str, ...],
 ) -> Confinement:
     return Confinement(
+        agent=NAME,
         containment=surroundings.containment,
         sandbox=choice.held,
         key_exposed=exposed,
@@ -227,7 +230,11 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
     return await record_git(repository.root, run_folder, worktrees)
 
 
-async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, drive: Drive) -> Outcome:
+@asynccontextmanager
+async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) -> AsyncIterator[Begun]:
+    """Go on with a run, and hold its journal while the block runs. If it cannot, that is a `UsageError`."""
+    check_cli(find_cli(), surroundings.environ)
+    check_sdk(API_SDK)
     with JournalReader(run_folder) as reader:
         known = fold(reader.read())
     if known.settings:
@@ -266,10 +273,10 @@ async def _again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn, dr
         )
         journal.append(resumed)
         surroundings.begun(run_folder)
-        shown_from = view.clock.last_seq
-        return await drive(
-            journal, view.started, run_folder, surroundings, choice, redact, shown_from=shown_from
-        )
+        yield Begun(
+            journal=journal, started=view.started, folder=run_folder, surroundings=surroundings,
+            choice=choice, redact=redact, shown_from=view.clock.last_seq,
+        )  # fmt: skip
 
 
 def paths_of_sq(

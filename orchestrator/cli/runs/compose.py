@@ -2,10 +2,10 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,16 +14,15 @@ import anyio.to_thread
 import prompts
 from agents.access import Connection
 from agents.backend import Platform
+from agents.claude_code.executable import find_cli
 from agents.concurrency import task_group
 from agents.make import make_platform
-from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import control_groups
 from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.session.claude_code import find_cli
-from agents.session.sdks import API_SDK, import_sdks
+from agents.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
-from orchestrator.cli.runs.begin import begin_run, go_on_with, paths_of_sq
+from orchestrator.cli.runs.begin import Begun, begin, begin_again, collect_again, paths_of_sq, spec_of
 from orchestrator.cli.runs.connected import connected, reaching_out
 from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_files
@@ -41,20 +40,15 @@ from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.users.rules import style_of
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
-from orchestrator.run.evidence.baseline import take_baseline, take_baseline_of_analysis
 from orchestrator.run.evidence.proof import take_proofs
-from orchestrator.run.evidence.verification import verify
-from orchestrator.run.machine import Building, Effects, StopRequest, work_until_stopped
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.protection import guarded_files, keep_users_work
-from orchestrator.run.places.set_up import have_outputs, remove_scratch_worktrees, scratch_worktree
+from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.plan.analyze import analyze
-from orchestrator.run.plan.approval import await_approval
-from orchestrator.run.plan.plan import plan
-from orchestrator.run.plan.spec_check import settle
 from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
+from orchestrator.run.stop import StopRequest
+from orchestrator.run.tasks.attempt import load_gates
 from orchestrator.views.run.console import present, show_further, stopping_line
 from orchestrator.views.run.story import RunStory
 from orchestrator.views.screen import say
@@ -66,56 +60,27 @@ from state.journal.store import Journal, JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.paths import remove_scratch_folder
-from state.redaction.redactor import Redact
 from state.settings.records import Settings
 
+WorkOn = Callable[[Run, StopRequest], Awaitable[Outcome]]  # `orchestrator.run.machine.work_until_stopped`
 _FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
-@cache
-def building() -> Building:
-    """Return the steps of tasks and of the whole."""
-    from orchestrator.run import finish
-    from orchestrator.run.merge.merge import merge
-    from orchestrator.run.review.review import review_task, review_whole
-    from orchestrator.run.tasks.attempt import build
-    from orchestrator.run.tasks.completion import check_completion
-
-    return Building(
-        build=partial(build, check_completion=check_completion),
-        commit=finish.commit,
-        review_task=review_task,
-        merge=merge,
-        review_whole=review_whole,
-        bring_home=finish.bring_home,
-        end=finish.end,
-    )
-
-
-EFFECTS = Effects(
-    take_baseline=take_baseline,
-    take_baseline_of_analysis=take_baseline_of_analysis,
-    analyze=analyze,
-    settle=settle,
-    plan=plan,
-    await_approval=await_approval,
-    remove_scratch_worktrees=remove_scratch_worktrees,
-    building=building,
-)
-
-
-def run_new(request: RunRequest, surroundings: RunEnvironment) -> Outcome:
-    """Start a run and work on it until it has an outcome.
+def run_new(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> Outcome:
+    """Start a run, have `work` work on it until it has an outcome, and return that.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    return begin_run(request, surroundings, drive)
+    spec_text = spec_of(request, surroundings)
+    return _driven(begin(request, spec_text, surroundings), work)
 
 
-def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None) -> Outcome:
-    """Go on with a run from its journal. If it has ended for good, its end is shown again.
+def run_again(
+    run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None, *, work: WorkOn
+) -> Outcome:
+    """Have `work` go on with a run from its journal. If it has ended for good, its end is shown again.
 
     Raises:
         UsageError: it is being worked on, its repository is gone, or a task cannot be tried again.
@@ -134,48 +99,50 @@ def run_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None
             if surroundings.end_report:
                 surroundings.end_report.tell(run_folder, surroundings.look)
             return view.ended.outcome
-    return go_on_with(run_folder, surroundings, go_on, drive)
+    return _driven(begin_again(run_folder, surroundings, go_on), work)
 
 
-def checked(request: RunRequest, surroundings: RunEnvironment) -> tuple[Outcome, RunView]:
-    """Work on a run that ends with the questions about its spec. Return its outcome and its view.
+def _driven(beginning: AbstractAsyncContextManager[Begun], work: WorkOn) -> Outcome:
+    async def run() -> Outcome:
+        async with beginning as begun:
+            return await drive(begun, work)
+
+    collect_again()
+    return anyio.run(run)
+
+
+def checked(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> tuple[Outcome, RunView]:
+    """Have `work` work on a run that ends with the questions about its spec. Return its outcome and its view.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
     folders: list[Path] = []
-    outcome = run_new(request, replace(surroundings, begun=folders.append))
+    outcome = run_new(request, replace(surroundings, begun=folders.append), work=work)
     with JournalReader(folders[-1]) as journal:
         return outcome, fold(journal.read())
 
 
 async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
-    """Load the engine of prompts now, later the steps of tasks, the API's SDK, and what reports need.
+    """Load the engine of prompts now, later the gates, the API's SDK, and what reports need.
 
     A broken SDK ends the run. A rehearsal imports it when it is asked.
     """
     await anyio.to_thread.run_sync(prompts.load, abandon_on_cancel=True)
     await anyio.sleep(_FIRST_SESSION_S)
-    await anyio.to_thread.run_sync(building, abandon_on_cancel=True)
+    await anyio.to_thread.run_sync(load_gates, abandon_on_cancel=True)
     if not started.rehearsal:
         await anyio.to_thread.run_sync(import_sdks, API_SDK, abandon_on_cancel=True)
     if surroundings.end_report:
         await anyio.to_thread.run_sync(surroundings.end_report.prepare, abandon_on_cancel=True)
 
 
-async def drive(
-    journal: Journal,
-    started: RunStarted,
-    run_folder: Path,
-    surroundings: RunEnvironment,
-    choice: Choice,
-    redact: Redact,
-    *,
-    shown_from: int,
-) -> Outcome:
-    """Work on a run, show it, and handle signals. Events up to `shown_from` are not shown."""
+async def drive(begun: Begun, work: WorkOn) -> Outcome:
+    """Have `work` work on a run, show it, and handle signals."""
+    journal, started, run_folder = begun.journal, begun.started, begun.folder
+    surroundings = begun.surroundings
     async with AsyncExitStack() as stack:
-        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=redact))
+        stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=begun.redact))
         view = fold(journal.read())
         settings = view.settings or settings_of(started)
         root = Path(started.repository)
@@ -192,20 +159,22 @@ async def drive(
             )
         )
         groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        boundary = boundary_of(choice, settings, surroundings, root, run_folder, groups)
+        boundary = boundary_of(begun.choice, settings, surroundings, root, run_folder, groups)
         boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
         await stack.enter_async_context(_git_inside(boundary, trusted, run_folder, settings))
-        run = _run(journal, started, settings, run_folder, surroundings, connection, boundary, shown_from)
+        run = _run(
+            journal, started, settings, run_folder, surroundings, connection, boundary, begun.shown_from
+        )
         await give_files(run)
         stop, shown = StopRequest(), anyio.Event()
         outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop, run)
-            tasks.start_soon(show, journal, surroundings, run_folder, shown_from, shown)
+            tasks.start_soon(show, journal, surroundings, run_folder, begun.shown_from, shown)
             tasks.start_soon(outgoing.run)
             tasks.start_soon(_load_later, started, surroundings)
             try:
-                outcome = await work_until_stopped(run, EFFECTS, stop)
+                outcome = await work(run, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
                 show_further(run.view, surroundings.look, await outgoing.finish())
@@ -310,7 +279,7 @@ def _run(
         guarded=guarded_files(run_folder, Path(started.repository))
         if not started.edit_dirty
         else frozenset(),
-        transport=surroundings.transport,
+        choose=surroundings.choose,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     given = recorder.view.plan.before.plan
@@ -362,7 +331,6 @@ def composed(
         evidence=EvidenceSources(
             scratch_worktree=scratch_worktree,
             have_outputs=have_outputs,
-            verify=verify,
             take_proofs=take_proofs,
         ),
         environ=environ,

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from agents.access import Connection, ForwardConnection, RehearsalConnection, find_connection
 from agents.api_key import ApiKey
+from agents.claude_code.executable import find_cli
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import BASE_URL, Traces, Upstream
 from agents.gateway.forward.upstream import address_in as base_url_in
@@ -21,7 +22,6 @@ from agents.gateway.hosts.way_out import CERTIFICATES, WayOut
 from agents.gateway.server import Gateway, serve_scenario
 from agents.process.sandbox.needs import GatewaySocket, Outside
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.notes import has_other_proxy
 from orchestrator.cli.runs.request import SCENARIO
 from orchestrator.project.readiness.registries import Registries, registries_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agents.gateway.hosts.way_out import proxy_in
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import not_limited
-from agents.session.sdks import extra_command, this_place
+from agents.sdks import extra_command, this_place
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit

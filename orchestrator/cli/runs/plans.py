@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 
+import anyio
 import msgspec
 
 from orchestrator.run.plan.answers import answers_beside, found_in
@@ -61,8 +62,6 @@ def taken_over(given: str, state: Path) -> SpecFound:
     if given == _STDIN:
         return SpecFound(file=kept_spec(state, "stdin", _from_stdin()))
     if given.startswith((_ISSUE, "https://", "http://")):
-        import anyio
-
         return anyio.run(_from_issue, given, state)
     return SpecFound(file=Path(given).absolute())
 

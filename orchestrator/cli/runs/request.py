@@ -7,20 +7,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from anyio import to_thread
 
 from agents.access import Credentials, find_credentials
 from agents.api_key import REMEDY, VISIBLE, ApiKey, read_key, take_key
+from agents.claude_code.executable import find_cli
 from agents.gateway.forward.upstream import address_in
 from agents.gateway.hosts.way_out import CERTIFICATES
 from agents.process.containment import Containment, detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, choose_sandbox
 from agents.process.sandbox.control_groups import ControlGroups
 from agents.process.sandbox.policy import SandboxPolicy
-from agents.session.claude_code import find_cli
-from agents.session.exchange import OpenTransport
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.flags import model_flags
 from orchestrator.project.readiness.kept import kept_folder
@@ -38,6 +37,9 @@ from state.settings.config import load_config
 from state.settings.kinds import MOMENT, NONE, moment_in
 from state.settings.records import Effort, Model, Sandbox, Settings, split_effort
 from state.settings.sources import Flags
+
+if TYPE_CHECKING:
+    from agents.session.port import ChooseAgent
 
 OpenJournal = Callable[..., Journal]
 SCENARIO = "scenario.yaml"  # that of a rehearsal, in the folder of its run
@@ -100,9 +102,9 @@ class RunEnvironment:
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
     rings at the end of a process that works on a run for longer than `long_s` seconds. `person` is asked
-    about the spec before the work. Without `end_report` no report is written. With `transport`, sessions
-    are played in this process (`agents.session.exchange.SessionStart`). `begun` hears of the
-    run's folder, when it is made, or when it is known how the run goes on.
+    about the spec before the work. Without `end_report` no report is written. `choose` returns the agent of
+    a role, in the place of Claude Code. `begun` hears of the run's folder, when it is made, or when it is
+    known how the run goes on.
     """
 
     taken: Mapping[str, str] = field(default_factory=lambda: take_key(os.environ), repr=False)
@@ -114,7 +116,7 @@ class RunEnvironment:
     long_s: float = 60.0
     person: Person | None = None
     end_report: EndReport | None = None
-    transport: OpenTransport | None = None
+    choose: "ChooseAgent | None" = None
     begun: Callable[[Path], None] = lambda _folder: None
 
     @cached_property

@@ -133,6 +133,7 @@ def _begin(
     with trying(os.environ):  # these imports take longer
         from orchestrator.cli.runs.compose import run_new
         from orchestrator.cli.runs.request import RunRequest
+        from orchestrator.run.machine import work_until_stopped
 
     about = {name: asked.pop(name) for name in _OF_REQUEST}
     request = RunRequest(
@@ -144,7 +145,8 @@ def _begin(
         flags={**flags.flags_of(asked), **flags.model_flags(models)},
         **about,
     )
-    return run_new(request, _environment(look, note, known=found.known)).exit_code
+    given = _environment(look, note, known=found.known)
+    return run_new(request, given, work=work_until_stopped).exit_code
 
 
 def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "RunEnvironment":  # noqa: ANN401
@@ -154,10 +156,8 @@ def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "Ru
     from orchestrator.views.run.look import person_at
 
     at_end, person = FilesAtEnd(), person_at(look)
-    transport = options.transport()
-    return RunEnvironment(
-        look=look, person=person, end_report=at_end, transport=transport, begun=note, **more
-    )
+    choose = options.choose_agent()
+    return RunEnvironment(look=look, person=person, end_report=at_end, choose=choose, begun=note, **more)
 
 
 def _before(asked: dict[str, Any]) -> "BeforeWork":
@@ -182,8 +182,9 @@ def _before(asked: dict[str, Any]) -> "BeforeWork":
 def _go_on(look: "Look", folder: Path, go_on: "GoOn", note: Callable[[Path], None]) -> int:
     """Go on with a run. `note` is called with its folder when what was asked for is stored."""
     from orchestrator.cli.runs.compose import run_again
+    from orchestrator.run.machine import work_until_stopped
 
-    return run_again(folder, _environment(look, note), go_on).exit_code
+    return run_again(folder, _environment(look, note), go_on, work=work_until_stopped).exit_code
 
 
 @click.command("resume", short_help="Go on with a run that was interrupted or killed.")
@@ -287,6 +288,7 @@ def demo(keep_in: Path | None, as_json: bool, plain: bool) -> int:
     from orchestrator.cli.runs.compose import run_new
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment, RunRequest
+    from orchestrator.run.machine import work_until_stopped
 
     look = options.look_of(as_json=as_json, plain=plain)
     with as_file(files("orchestrator.cli") / "rehearsal") as material:
@@ -294,8 +296,8 @@ def demo(keep_in: Path | None, as_json: bool, plain: bool) -> int:
         request = RunRequest(
             spec=folder / "quality-test.md", folder=folder, rehearse=material / "quality-test.yaml"
         )
-        given = RunEnvironment(look=look, end_report=FilesAtEnd(), transport=options.transport())
-        outcome = run_new(request, given)
+        given = RunEnvironment(look=look, end_report=FilesAtEnd(), choose=options.choose_agent())
+        outcome = run_new(request, given, work=work_until_stopped)
     if not as_json:
         say(f"look at it: git -C {folder} log --stat")
     return outcome.exit_code

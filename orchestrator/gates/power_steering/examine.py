@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 from agents.access import Credentials, find_connection
 from agents.api_key import read_key
 from agents.asker import make_asker
+from agents.claude_code.executable import find_cli
 from agents.process.containment import detect_containment
-from agents.session.claude_code import find_cli
-from agents.session.sdks import AGENT_SDK, API_SDK, import_sdks
+from agents.sdks import AGENT_SDK, API_SDK, import_sdks
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import Consideration, PromptKind, SessionType
 from orchestrator.gates.power_steering.examination import Examination, Judge, decide

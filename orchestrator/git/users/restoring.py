@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import anyio
+
 from agents.session.permissions import REFLOG_NAME
 from orchestrator.git.command import compared, git, git_bytes, git_path
 from orchestrator.git.locks import git_is_at_work
@@ -209,8 +211,6 @@ async def put_index_back(root: Path, repository: KeptRepository) -> None:
 
 async def _free(folder: Path, lock: Path) -> None:
     """Wait for another git. A lock that a killed git has left is removed."""
-    import anyio
-
     until = time.monotonic() + _PATIENCE_S
     while lock.exists():
         if not git_is_at_work(folder):

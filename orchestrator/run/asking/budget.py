@@ -21,7 +21,7 @@ from state.settings.records import CHARACTERS_PER_TOKEN, Model, Settings
 
 EXPECTED_ANSWER_TOKENS = 1_000
 # The models that can be told how many tokens they have, the least number that the API takes, and about how
-# many a session reads and writes anew in a second (docs of the API: build-with-claude/task-budgets).
+# many a session reads and writes anew in a second (docs of the API: task-budgets).
 TOLD_THEIR_TOKENS = re.compile(r"claude-(?:opus-(?:4-[78]|5)|(?:sonnet|haiku)-5-5|(?:fable|mythos)-5)\b")
 _LEAST_TOKENS, _TOKENS_A_SECOND = 20_000, 60
 _CENT = 0.01  # USD by which a cap may differ from a share

@@ -18,8 +18,15 @@ import anyio
 import structlog
 
 import prompts
-from agents.session.exchange import Difference, Listener, OnQuestions, SessionSpec, SessionStartError
-from agents.session.session import Session, open_session
+from agents.session.port import (
+    Agent,
+    Difference,
+    Listener,
+    OnQuestions,
+    Session,
+    SessionSpec,
+    SessionStartError,
+)
 from orchestrator.run.asking.briefing import minutes_of, verified_by
 from orchestrator.run.asking.budget import (
     BudgetExhausted,
@@ -208,8 +215,7 @@ class Conversation:
             made = await session.exchange(words, planning=self._open_call.started.planning)
             if made.end is not CallEnd.API_ERROR:
                 return made
-            code = self._run.platform.error_code(session.session_id, self._run.environ)
-            return replace(made, api_code=code)
+            return replace(made, api_code=self._agent.error_code(session.session_id))
 
         used_up: BudgetExhausted | None = None
         tried = partial(
@@ -238,6 +244,10 @@ class Conversation:
         if used_up:
             raise used_up
         return self._open_call
+
+    @property
+    def _agent(self) -> Agent:
+        return self._run.platform.agents[self._role]
 
     @property
     def _open_call(self) -> CallView:
@@ -288,7 +298,7 @@ class Conversation:
         knows = session.session_id == self._open_call.session_id
         about = {"prompt": prompt, "writes": ROLES[self._role].writes}
         if knows:
-            heard = self._run.platform.has_heard(prompt, session.session_id, self._run.environ)
+            heard = self._agent.has_heard(prompt, session.session_id)
             stages = self._role is Role.RESOLVER
             words = prompts.render(
                 "resumed", asks=self._questions is not None, stages=stages, whole=not heard, **about
@@ -326,11 +336,11 @@ class Conversation:
 
     def _with_people(self, resumed: CallResumed) -> CallResumed:
         """Return it with the words and the answers of people that the session has not been told."""
-        call, platform, environ = self._open_call, self._run.platform, self._run.environ
+        call, agent = self._open_call, self._agent
         lost = [
             one
             for one in call.resumed.values()
-            if (one.words or one.answers) and not platform.has_heard(one.prompt, resumed.session_id, environ)
+            if (one.words or one.answers) and not agent.has_heard(one.prompt, resumed.session_id)
         ]
         again = {word for one in lost for word in one.words}
         told = {ask_id for one in call.resumed.values() if one not in lost for ask_id in one.answers}
@@ -355,7 +365,7 @@ class Conversation:
         await self.end_session()  # one process at a time has a conversation
         calls = self.calls
         last = calls[-1].session_id
-        if last != self._full_id and self._run.platform.has_transcript(last, self._run.environ):
+        if last != self._full_id and self._agent.has_transcript(last):
             cost = (
                 0.0
                 if self._counts_from_nothing
@@ -371,7 +381,7 @@ class Conversation:
 
     @property
     def _counts_from_nothing(self) -> bool:
-        """Whether the CLI has forgotten what the conversation cost: its process did not end in order."""
+        """Whether the agent has forgotten what the conversation cost: its process did not end in order."""
         died = any(one.end is CallEnd.DIED for one in self._open_call.retries)
         return died or self._open_call.killed
 
@@ -380,10 +390,10 @@ class Conversation:
         capped = replace(
             spec,
             max_cost_usd=self._share.begin_session(spec.cost_before_usd),
-            start=replace(spec.start, task_tokens=tokens),
+            task_tokens=tokens,
         )
         async with self._run.platform.starts:  # a start takes a core: all at once would only slow each other
-            self._session = await self._stack.enter_async_context(open_session(capped, self._listener()))
+            self._session = await self._stack.enter_async_context(self._agent.open(capped, self._listener()))
         return self._session
 
     def _note_what_was_cut_off(self) -> None:
@@ -418,7 +428,7 @@ class Conversation:
             record(
                 SpendDiffered(
                     call_id=self._call_id,
-                    claude_code_usd=found.claude_code_usd,
+                    agent_usd=found.agent_usd,
                     gateway_usd=found.gateway_usd,
                     cut=found.cut,
                 )

@@ -19,7 +19,7 @@ import anyio
 
 from agents.ask.port import Ask
 from agents.roles.developer import developer_ask, questions_in, read_answers
-from agents.session.exchange import OnQuestions, Unanswered
+from agents.session.port import OnQuestions, Unanswered
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place

@@ -122,11 +122,11 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
     """
     answer = answer_to(tried.api_code)
     if answer is Answer.END:
-        raise ServiceError(told(tried.api_code, tried.detail))
+        raise ServiceError(told(tried.api_code, tried.detail, view.agent))
     if tried.api_status in _REFUSED:
         raise ServiceError(
             f"the API refuses the credentials (status {tried.api_status}): {tried.detail}. "
-            "Check ANTHROPIC_API_KEY or sign in to Claude Code again, then resume the run"
+            f"Check ANTHROPIC_API_KEY or sign in to {view.agent} again, then resume the run"
         )
     if tried.end is not CallEnd.API_ERROR or not may_pass(tried, view):
         return
@@ -136,7 +136,7 @@ def raise_if_hopeless(tried: CallResult, view: RunView) -> None:
             resets = f"the API answers again at {at.astimezone():%Y-%m-%d %H:%M}"
             raise ResetTooLateError(f"{resets}, after the run's deadline: {tried.detail}")
     if answer:
-        raise ServiceError(told(tried.api_code, tried.detail))
+        raise ServiceError(told(tried.api_code, tried.detail, view.agent))
     raise ServiceError(f"the API could not be asked, several times: {tried.detail}")
 
 
@@ -151,7 +151,7 @@ def _is_reset(failed: CallResult, retries: Retries) -> bool:
 
 
 def _is_expired(failed: CallResult, view: RunView) -> bool:
-    """Whether a login of Claude Code has expired. A key that is refused is refused for good."""
+    """Whether a login of the agent has expired. A key that is refused is refused for good."""
     by_login = view.started is not None and view.started.credentials == Credentials.CLI_LOGIN
     return by_login and failed.api_status == _UNAUTHORIZED
 

@@ -18,7 +18,15 @@ from state.journal.events.tasks import Stage
 async def verify(
     run: Run, *, task_id: str, folder: Path, tree: str, mends: bool = True
 ) -> VerificationFinished:
-    """As `Verify`. `mends`: a place that lacks something of its set-up is made anew, and used once more."""
+    """Return the result for this tree: this process's earlier one in the same environment, or a new one.
+
+    Args:
+        run: the run.
+        task_id: the task of this tree, or "" for the merged whole.
+        folder: the folder in which commands run without worktrees: the checkout.
+        tree: the tree to verify.
+        mends: a place that lacks something of its set-up is made anew, and used once more.
+    """
     run_for("verification", task_id)
     task, bench = run.view.tasks.get(task_id), bench_of(run)
     base = task.place.base_commit if task else run.view.baseline.tree

@@ -26,6 +26,7 @@ from orchestrator.run.evidence.summary import (
     results,
     unanswered,
 )
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.ports import MergeState
 from orchestrator.run.record import Run
 from state.journal.events import MergeConflicted, ResolutionRefused
@@ -151,7 +152,7 @@ async def _look(
         return _Refused(problem)
     if problem := await _problem_of_tree(run, task, merge, state):
         return _Refused(problem)
-    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         return Unresolved(reason, unchecked=True)

@@ -12,6 +12,7 @@ from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors
 from orchestrator.run.evidence.summary import feedback, results, unanswered
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.whole import measured
 from orchestrator.run.ports import MergeState
@@ -69,7 +70,7 @@ async def _build(run: Run, task: TaskView, merging: MergeView) -> None:
     if state.united and await _is_broken(run, merging, state):
         await _as_a_conflict(run, task, merging)
         return
-    finished = await run.evidence.verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
+    finished = await verify(run, task_id=task.task.id, folder=state.folder, tree=state.tree)
     judged = results(run, finished)
     if reason := unanswered(judged):
         await _give_up(run, task, merging, reason, [])

@@ -20,6 +20,7 @@ from orchestrator.git.trees import contents_at, sizes
 from orchestrator.project.build_files.manifests import dependencies_in, manifest_of
 from orchestrator.project.readiness.registries import About, registry_rows
 from orchestrator.run.evidence.summary import results
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths
 from state.errors import GitError, SqError
@@ -45,7 +46,7 @@ async def catch_up(run: Run) -> None:
     whole = TaskView(Task(id="work", title="The finished work", description=""), claim=ClaimView(commit=head))
     state = await run.integration.begin_merge(whole, news)
     if state.is_clean:
-        finished = await run.evidence.verify(run, task_id="", folder=state.folder, tree=state.tree)
+        finished = await verify(run, task_id="", folder=state.folder, tree=state.tree)
         if all(one.verdict in _GOOD for one in results(run, finished)):
             run_id = run.started.run_id
             about = "The user's newest commits and the finished work together."

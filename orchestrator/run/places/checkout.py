@@ -1,6 +1,6 @@
 """Work in the user's checkout itself, one task at a time. Nothing is staged or committed there.
 
-A task's changes are held in commits that no branch shows (`orchestrator.git.own_refs`).
+A task's changes are held in commits that no branch shows (`orchestrator.git.users.shadows`).
 """
 
 from contextlib import AbstractContextManager
@@ -10,8 +10,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from orchestrator.git.command import compared, git
-from orchestrator.git.own_refs import put_back, ref_commit, shadow_commit, shadow_ref, shadow_snapshot
+from orchestrator.git.own_refs import ref_commit, shadow_ref
 from orchestrator.git.repository import named
+from orchestrator.git.users.shadows import put_back, shadow_commit, shadow_snapshot
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.ports import MergeState, TaskPlace
 from state.errors import GitError, UsageError

@@ -11,13 +11,14 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from orchestrator.git.own_refs import shadow_commit, shadow_ref, shadow_snapshot
+from orchestrator.git.own_refs import shadow_ref
 from orchestrator.git.pinned import changed_git
 from orchestrator.git.pinned_config import trusted_now
 from orchestrator.git.users.backup import BACKUP, BESIDE, Backup, read_backup, take_backup
 from orchestrator.git.users.files import Change
 from orchestrator.git.users.ignored import changed_ignored, keep_ignored, put_ignored_back, read_ignored
 from orchestrator.git.users.restoring import Restored, renewed_files, restore
+from orchestrator.git.users.shadows import shadow_commit, shadow_snapshot
 from orchestrator.run.record import Run
 from state.errors import GitError
 from state.journal.events import Event, GitFolderChanged, RunStarted, UsersWorkKept, UsersWorkRestored

@@ -18,10 +18,10 @@ from anyio import Lock, to_thread
 
 from orchestrator.checks.bench import ScratchWorktree
 from orchestrator.git.locks import git_dir
-from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
 from orchestrator.git.seeding import copy_files, files_to_copy, ignored_in, not_ignored_there
 from orchestrator.git.trees import changed_paths
+from orchestrator.git.users.shadows import put_back, shadow_snapshot
 from orchestrator.git.users.submodules import put_files, submodules_of
 from orchestrator.git.workspace import head_of, remove_scratch, show_tree, tree_of
 from orchestrator.project.readiness.inputs import is_below

@@ -9,9 +9,10 @@ import structlog
 
 from orchestrator.git.command import git
 from orchestrator.git.merge import Merge, begun_merge
-from orchestrator.git.own_refs import forget_kept, keep, lost_work, numbered_refs, shadow_ref
+from orchestrator.git.own_refs import forget_kept, keep, numbered_refs, shadow_ref
 from orchestrator.git.repository import deliver, find_repository, named
 from orchestrator.git.trees import changed_paths, pieced_together
+from orchestrator.git.users.shadows import lost_work
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,

@@ -10,7 +10,7 @@ work is unverified.
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import anyio
@@ -32,6 +32,7 @@ from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
 from orchestrator.run.evidence.summary import commands_on, results, seen_of, summary
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.landing import in_time_for_a_claim
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up
@@ -75,14 +76,20 @@ from state.roles import Role
 from state.settings.records import Workflow
 from state.words import baseline_words
 
-CheckCompletion = Callable[[Run, TaskView], Awaitable[None]]
 
+@cache
+def load_gates() -> Callable[[Run, TaskView], Awaitable[None]]:
+    """Return the function that asks the gates about a claim.
 
-async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> None:
-    """Bring a task from its current stage to an accepted claim, or to the event that says why not.
-
-    `check_completion` records whether the claim of a task stands.
+    Their import takes as long as that of all other steps of a task, and is needed at the first claim alone.
     """
+    from orchestrator.run.tasks.completion import check_completion
+
+    return check_completion
+
+
+async def build(run: Run, task_id: str) -> None:
+    """Bring a task from its current stage to an accepted claim, or to the event that says why not."""
     task = run.task(task_id)
     considerations_of_run(run.repository)  # before a Worker is at work
     await _prepare(run, task)
@@ -110,11 +117,11 @@ async def build(run: Run, task_id: str, check_completion: CheckCompletion) -> No
             session_id=task.open.session_id,
             questions=QuestionBus(run, task_id).callback,
         ) as talk:
-            await _attempt(run, task, talk, beside, check_completion)
+            await _attempt(run, task, talk, beside)
 
 
 async def _attempt(  # noqa: C901  one case a step
-    run: Run, task: TaskView, talk: Conversation, beside: TaskGroup, check_completion: CheckCompletion
+    run: Run, task: TaskView, talk: Conversation, beside: TaskGroup
 ) -> None:
     task_id, folder, tree = task.task.id, Path(task.place.worktree), ""
     while task.stage is Stage.BUILDING:
@@ -143,7 +150,7 @@ async def _attempt(  # noqa: C901  one case a step
                 run.record(measured)
             case CheckClaim():
                 async with in_time_for_a_claim(run, task_id):
-                    await check_completion(run, task)
+                    await load_gates()(run, task)
             case Renew(because):
                 await _renew(run, task, because)
                 return
@@ -165,7 +172,7 @@ async def say(
 ) -> str:
     """Have a Worker's exchange of this number. Return the content of `folder` at its report, or "".
 
-    It is read in a task of `beside` while Claude Code ends the turn, which takes longer. Without the door sq
+    It is read in a task of `beside` while the agent ends the turn, which takes longer. Without the door sq
     ends the session and reads afterwards.
     """
     if door_now() is None:
@@ -331,7 +338,7 @@ async def _holds_without(run: Run, task: TaskView) -> bool:
     tree = await run.places.snapshot(folder)
     if tree == await tree_of(folder, task.place.base_commit):
         return False
-    finished = await run.evidence.verify(run, task_id=task.task.id, folder=folder, tree=tree)
+    finished = await verify(run, task_id=task.task.id, folder=folder, tree=tree)
     return not has_failed(results(run, finished))
 
 

@@ -49,6 +49,7 @@ from orchestrator.run.evidence.summary import (
     said,
     unanswered,
 )
+from orchestrator.run.evidence.verification import verify
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -173,7 +174,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
     known = await constraints.ask(change_of(run, task_id=id_, base=base, tree=tree))
     if broken := known.broken:  # the files alone say it, which costs no command
         return _refusal([*objecting.broken(broken)], "")
-    finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
+    finished = await verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):
         reason = "nothing to verify with: no command was given and the repository shows none"

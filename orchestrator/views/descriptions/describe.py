@@ -139,7 +139,7 @@ def _retried(view: RunView, event: e.CallRetried, stored: Stored) -> Words:
     text = f"{_role(view, event)}: {event.end} ({short(event.detail)})"
     by_login = view.started is not None and view.started.credentials == "cli login"
     if by_login and event.api_status == _UNAUTHORIZED:
-        text = f"{text}, the login has expired: sign in to Claude Code again, the run waits for it"
+        text = f"{text}, the login has expired: sign in to {view.agent} again, the run waits for it"
         refused = [one for one in view.calls[event.call_id].retries if one.api_status == _UNAUTHORIZED]
         return Words(kind=RETRY, text=text, tone=Tone.WARN, is_told=len(refused) == 1)
     if event.resets_at:
@@ -155,8 +155,8 @@ def _retried(view: RunView, event: e.CallRetried, stored: Stored) -> Words:
 def _spend_differed(view: RunView, event: e.SpendDiffered) -> Words:
     """Describe a difference. The story has the first of a run, and the line of its cost adds up all."""
     cut = f" (answers that were cut, counted at the most: {event.cut})" if event.cut else ""
-    counted, claude_code = f"${event.gateway_usd:.4f} by the gateway{cut}", f"${event.claude_code_usd:.4f}"
-    text = f"the session cost {counted}, and {claude_code} by Claude Code. The larger figure counts"
+    counted, own = f"${event.gateway_usd:.4f} by the gateway{cut}", f"${event.agent_usd:.4f}"
+    text = f"the session cost {counted}, and {own} by {view.agent}. The larger figure counts"
     return Words(kind="cost", subject=_role(view, event), text=text, is_told=len(view.differences) < 2)  # noqa: PLR2004  the first
 
 

@@ -87,7 +87,7 @@ def _handed_over(event: e.PullRequestMade) -> Words:
 def _started(event: e.RunStarted) -> list[Words]:
     model = f"The model is real, reached by {event.credentials}."
     if event.rehearsal:
-        model = f"{REHEARSAL} Claude Code is real, no model is asked and nothing is charged."
+        model = f"{REHEARSAL} {event.confined.agent} is real, no model is asked and nothing is charged."
     branch = event.base_branch or "a detached HEAD"
     where = f"on {branch} at {event.base_commit[:10]}"
     how = f"effort {event.effort}, contained by {event.confined.containment}"

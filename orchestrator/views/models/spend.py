@@ -236,13 +236,14 @@ def duration_line(view: RunView) -> str:
 
 
 def _difference(view: RunView) -> str:
-    """Return by how much the figures of the gateway and of Claude Code differ, in words, or ""."""
+    """Return by how much the figures of the gateway and of the agent differ, in words, or ""."""
     differing = view.differences
     if not differing:
         return ""
-    apart = sum(abs(one.gateway_usd - one.claude_code_usd) for one in differing)
+    apart = sum(abs(one.gateway_usd - one.agent_usd) for one in differing)
     sessions = f"{len(differing)} session{'s' * (len(differing) != 1)}"
-    return f" (in {sessions} the gateway and Claude Code count ${apart:.4f} apart, the larger figure counts)"
+    counted = f"the gateway and {view.agent} count ${apart:.4f} apart"
+    return f" (in {sessions} {counted}, the larger figure counts)"
 
 
 def _row(one: RoleSpending) -> tuple[str, ...]:

@@ -131,13 +131,13 @@ class CallEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendDiffered:
-    """At a session's end its cost by Claude Code and by the gateway differ by more than 2 %, in USD.
+    """At a session's end its cost by the agent and by the gateway differ by more than 2 %, in USD.
 
     `cut` answers count in the gateway's figure with the most that they can have cost.
     """
 
     call_id: str
-    claude_code_usd: float
+    agent_usd: float
     gateway_usd: float
     cut: int = 0
 

@@ -12,7 +12,8 @@ from filelock import FileLock
 from language.played_sq import PLAYED_SQ
 
 from orchestrator.git.merge import Merge
-from orchestrator.git.own_refs import shadow_commit, shadow_ref, shadow_snapshot
+from orchestrator.git.own_refs import shadow_ref
+from orchestrator.git.users.shadows import shadow_commit, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_branch,

@@ -13,12 +13,12 @@ import pytest
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
+from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
 from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
-from agents.session.claude_code import find_cli
 from orchestrator.gates.stop_gate.install import PLUGIN
 from orchestrator.gates.stop_gate.plugin import FOLDER
 from orchestrator.gates.stop_gate.settings_text import entry_of, guarded_command

@@ -11,7 +11,7 @@ import in_process
 import pytest
 from language.played_sq import PLAYED_SQ
 
-from agents.session.sdks import install_command, this_place
+from agents.sdks import install_command, this_place
 from state.journal.codec import encode
 from state.journal.events import RunEnded, RunInterrupted, TaskCommitted, TaskReopened
 from state.journal.store import Journal, JournalReader

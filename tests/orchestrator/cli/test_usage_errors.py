@@ -8,7 +8,7 @@ from pathlib import Path
 import in_process
 import pytest
 
-from agents.session.sdks import extra_command, install_command, this_place
+from agents.sdks import extra_command, install_command, this_place
 
 ROOT = Path(__file__).parents[3]
 REAL = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "

@@ -9,6 +9,7 @@ from judged import TOKENS, Served, looking
 from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
 from agents.ask.cli import CliAsker
+from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import Ledger
 from agents.gateway.listeners import listening
 from agents.gateway.rehearsal import Rehearsal
@@ -16,8 +17,7 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import Gateway, app_of
 from agents.process.containment import detect_containment
 from agents.process.launcher import write_launcher
-from agents.session.claude_code import find_cli
-from agents.session.sdks import API_SDK, import_sdks
+from agents.sdks import API_SDK, import_sdks
 from orchestrator.gates.power_steering.judging import judge_all
 
 

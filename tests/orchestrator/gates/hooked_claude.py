@@ -11,10 +11,10 @@ import anyio
 
 from agents.access import OURS, RehearsalConnection
 from agents.caller import Caller
+from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
-from agents.session.claude_code import find_cli
 from state.roles import Role
 
 HOOK = f'"{sys.executable}" -I -m orchestrator.cli hook stop'

@@ -30,8 +30,8 @@ from judged import (
 from language.tables import table
 
 from agents.ask.api import ApiAsker
+from agents.claude_code.executable import find_cli
 from agents.roles.judge import judgement_in_text
-from agents.session.claude_code import find_cli
 from agents.transcript.read import read_transcript
 from agents.transcript.render import rendered
 from orchestrator.gates.power_steering.considerations import load_considerations

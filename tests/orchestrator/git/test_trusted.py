@@ -9,11 +9,11 @@ from language.tables import table
 
 from orchestrator.git.artifacts import holdings_of
 from orchestrator.git.command import git, git_environment
-from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.pinned import changed_git, left_out_programs, record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.repository import deliver, find_repository
 from orchestrator.git.trees import changed_paths, diff_text, files_in, holds_work, pieced_together, text_at
+from orchestrator.git.users.shadows import put_back, shadow_snapshot
 from orchestrator.git.workspace import (
     commit_tree,
     ensure_worktree,

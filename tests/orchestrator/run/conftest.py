@@ -1,7 +1,7 @@
 """Whole runs; only the model's words are written down.
 
 Tests marked `claude` start the real Claude Code. The others are about sq's decisions, and play it in this process
-(`language.scripted_claude`).
+(`language.scripted_agent`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,14 +14,15 @@ from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn, hosting
 from language.many_tasks import WORDS
 from language.scripted import SPEC, Done, Rehearse, analyzes
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played
 
-from agents.session.exchange import OpenTransport
-from agents.session.sdks import import_sdks
+from agents.sdks import import_sdks
+from agents.session.port import ChooseAgent
 from orchestrator.cli.main import cli
 from orchestrator.cli.runs.compose import run_again, run_new
 from orchestrator.cli.runs.reported import FilesAtEnd
 from orchestrator.cli.runs.request import GoOn, OpenJournal, RunEnvironment, RunRequest
+from orchestrator.run.machine import work_until_stopped
 from orchestrator.run.ports import Person
 from state.journal.store import Journal, JournalReader
 from state.outcome import Outcome
@@ -36,14 +37,14 @@ def _sdks() -> None:
 
 
 @pytest.fixture
-def claude(request: pytest.FixtureRequest) -> OpenTransport | None:
-    """How sessions reach Claude Code: None is its process."""
-    return None if request.node.get_closest_marker("claude") else ScriptedClaude
+def claude(request: pytest.FixtureRequest) -> ChooseAgent | None:
+    """How the agents of roles are chosen, None for the real Claude Code."""
+    return None if request.node.get_closest_marker("claude") else played
 
 
 @pytest.fixture
 def rehearse(
-    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: OpenTransport | None
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None
 ) -> Rehearse:
     """Run callers of a scenario in the repository, in this process, and say what became of it.
 
@@ -62,7 +63,7 @@ def rehearse(
         steering: str = "none",
         usage: Mapping[str, int] | None = None,
         open_journal: OpenJournal = Journal,
-        transport: OpenTransport | None = claude,
+        choose: ChooseAgent | None = claude,
         person: Person | None = None,
         ends: Outcome | None = Outcome.COMPLETE,
         **asked: Any,
@@ -86,9 +87,9 @@ def rehearse(
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
         surroundings = RunEnvironment(
-            open_journal=open_journal, end_report=FilesAtEnd(), transport=transport, person=person
+            open_journal=open_journal, end_report=FilesAtEnd(), choose=choose, person=person
         )
-        outcome = run_new(request, surroundings)
+        outcome = run_new(request, surroundings, work=work_until_stopped)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys, ends)
 
@@ -120,7 +121,7 @@ def commit(repository: Path, shell: Callable[..., str]) -> Callable[[Mapping[str
 
 
 @pytest.fixture
-def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> Callable[..., Done]:
+def resume(capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None) -> Callable[..., Done]:
     """Go on with a run that is over, in this process; larger limits and tasks to retry by keyword."""
 
     def again(
@@ -129,8 +130,8 @@ def resume(capsys: pytest.CaptureFixture[str], claude: OpenTransport | None) -> 
         ends: Outcome | None = Outcome.COMPLETE,
         **go_on: Any,
     ) -> Done:
-        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), transport=claude)
-        outcome = run_again(run.folder, surroundings, GoOn(**go_on))
+        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), choose=claude)
+        outcome = run_again(run.folder, surroundings, GoOn(**go_on), work=work_until_stopped)
         return done(outcome, run.folder, capsys, ends)
 
     return again

@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import ACCOUNT, SLUG, TOKEN, Fault, HostingStandIn
 from language.scripted import Rehearse, passes, plans, signals, whole_run, writes
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.main import cli
 from orchestrator.hosting.asked import ReviewState, failing_part, points_in, review_state, told_in
@@ -41,7 +41,7 @@ def follow(
         played = {**whole_run(), **callers}
         scenario.write_text(yaml.safe_dump({"scenario": 1, "description": "a round", "callers": played}))
         words = ["follow", *arguments, "--rehearse", str(scenario), "--plain"]
-        return CliRunner().invoke(cli, words, obj=ScriptedClaude, standalone_mode=False)
+        return CliRunner().invoke(cli, words, obj=played_claude, standalone_mode=False)
 
     return run
 

@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 from language.hosting import SLUG, TOKEN, HostingStandIn
 from language.scripted import whole_run
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played as played_claude
 
 from orchestrator.cli.main import cli
 from orchestrator.hosting.issue_spec import without_files
@@ -59,7 +59,7 @@ def run(
             "grep -q line notes.txt",
             *more,
         ]
-        result = CliRunner().invoke(cli, words, obj=ScriptedClaude, input=given, standalone_mode=False)
+        result = CliRunner().invoke(cli, words, obj=played_claude, input=given, standalone_mode=False)
         state = StateFolder(repository / ".sq")
         if not state.run_ids():
             return result, None

@@ -10,13 +10,13 @@ from language.scripted import SATISFIED, Done, Rehearse, call, completes, says, 
 from language.scripted import call as tool
 
 from agents.access import Credentials, LoginConnection
+from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import read_ledger
 from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.policy import no_boundary
-from agents.session.claude_code import find_cli
 from orchestrator.cli.runs.compose import composed
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
 from orchestrator.gates.power_steering.judging import TOGETHER

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.run.machine import next_moves
+from orchestrator.run.moves import next_moves
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import ENDED_STAGES, AttemptView, Stage, TaskView
 from state.journal.phase import is_under_way, may_begin, movable

@@ -1,4 +1,7 @@
-"""The played Claude Code and the real one leave the same journal, event by event, in a dozen scenarios."""
+"""Each played Claude Code and the real one leave the same journal, event by event, in a dozen scenarios.
+
+They are the contract of the port to agents: the real one, one behind sq's port, one on the SDK's transport.
+"""
 
 import json
 import re
@@ -30,7 +33,8 @@ from language.scripted import (
     whole_run,
     writes,
 )
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played as behind_the_port
+from language.scripted_claude import played as on_the_transport
 
 from state.journal import events as e
 from state.records.calls import MessageKind
@@ -168,7 +172,8 @@ def test_a_limit_of_turns_ends_a_played_session_as_a_real_one(rehearse: Rehearse
 
 def _compare(rehearse: Rehearse, callers: Callers, **settings: object) -> None:
     about = {"verify": ("true",), "settings": {"merge": False, **settings}}
-    real = rehearse(callers, transport=None, **about, ends=None)
-    played = rehearse(callers, transport=ScriptedClaude, **about, ends=None)
-    assert played.outcome is real.outcome
-    assert "\n".join(unified_diff(lines_of(real), lines_of(played), lineterm="", n=0)) == ""
+    real = rehearse(callers, choose=None, **about, ends=None)
+    for choose in (behind_the_port, on_the_transport):
+        played = rehearse(callers, choose=choose, **about, ends=None)
+        assert played.outcome is real.outcome
+        assert "\n".join(unified_diff(lines_of(real), lines_of(played), lineterm="", n=0)) == ""

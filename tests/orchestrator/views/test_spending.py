@@ -115,9 +115,9 @@ def test_a_run_that_asked_nobody_has_no_table():
 
 
 def test_sessions_whose_figures_differ_are_said_once_and_added_up_at_the_end():
-    differs = e.SpendDiffered(call_id="w", claude_code_usd=0.0364, gateway_usd=0.0415)
+    differs = e.SpendDiffered(call_id="w", agent_usd=0.0364, gateway_usd=0.0415)
     first = seen((0, call("w", Role.WORKER)), (1, differs))
     assert ["differ" in line or "by the gateway" in line for line in lines_of(*first)] == [True]
     later = seen((0, call("w", Role.WORKER)), (1, differs), (2, differs))
     assert lines_of(*later) == []
-    assert "in 2 sessions the gateway and Claude Code count $0.0102 apart" in cost_line(later[0])
+    assert "in 2 sessions the gateway and the agent count $0.0102 apart" in cost_line(later[0])

@@ -17,9 +17,9 @@ import anyio
 from anyio import to_thread
 from anyio.streams.text import TextReceiveStream, TextSendStream
 
-from agents.session.cli_settings import cli_settings
-from agents.session.exchange import SessionSpec
-from agents.session.sdks import AGENT_SDK, import_sdks, is_imported, sdk_version
+from agents.claude_code.cli_settings import cli_settings
+from agents.claude_code.exchange import ClaudeSpec
+from agents.sdks import AGENT_SDK, import_sdks, is_imported, sdk_version
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport
@@ -38,7 +38,7 @@ class EarlyProcess:
 
 @asynccontextmanager
 async def sdk_imported(
-    spec: SessionSpec, launcher: Path, environment: Mapping[str, str]
+    spec: ClaudeSpec, launcher: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[EarlyProcess | None]:
     """Import the SDK and start the session's process meanwhile. Without an import to wait for it is None.
 
@@ -61,7 +61,7 @@ async def sdk_imported(
                 await early.process.aclose()
 
 
-async def _started(spec: SessionSpec, launcher: Path, environment: Mapping[str, str]) -> EarlyProcess | None:
+async def _started(spec: ClaudeSpec, launcher: Path, environment: Mapping[str, str]) -> EarlyProcess | None:
     command = command_of(spec, launcher)
     try:
         process = await anyio.open_process(
@@ -77,16 +77,16 @@ async def _started(spec: SessionSpec, launcher: Path, environment: Mapping[str, 
     return EarlyProcess(command, process)
 
 
-def command_of(spec: SessionSpec, launcher: Path) -> list[str]:
+def command_of(spec: ClaudeSpec, launcher: Path) -> list[str]:
     """Return the command by which the SDK starts Claude Code with the options of `Callbacks.options`."""
     start, model = spec.start, spec.model
     own = {"sq": {"type": "sdk", "name": "sq"}} if spec.signals else {}
-    servers = {**start.servers, **own}
-    budget, tokens = spec.max_cost_usd, start.task_tokens
+    servers = {**spec.servers, **own}
+    budget, tokens = spec.max_cost_usd, spec.task_tokens
     return [
         *(str(launcher), "--output-format", "stream-json", "--verbose"),
         *("--system-prompt", spec.system, "--tools", ",".join(spec.policy.tools)),
-        *("--max-turns", str(spec.max_turns)),
+        *("--max-turns", str(spec.limits.max_turns)),
         *(("--max-budget-usd", str(budget)) if budget is not None else ()),
         *(("--task-budget", str(tokens)) if tokens else ()),
         *("--model", model.id, "--permission-prompt-tool", "stdio", "--permission-mode", "default"),

@@ -1,77 +1,31 @@
-"""The settings of a session, the listener to its events, the result of an exchange and its cost.
+"""The start of a session's process, and the cost of its exchanges.
 
 Of two figures for the cost, the gateway's and Claude Code's own, the larger counts: Claude Code does not see
 a call that a command makes with the session's token, and forgets its cost when it is killed.
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from anyio import CancelScope, to_thread
 
 from agents.caller import Admit
-from agents.session.cli_settings import CommandSandbox
-from agents.session.permissions import Policy
-from agents.session.tools import SignalTool
-from state.errors import AgentError
-from state.records.calls import CallEnd, Message, ToolServer
-from state.records.questions import Answer
-from state.roles import Role
-from state.settings.records import Limits, Model
+from agents.claude_code.cli_settings import CommandSandbox
+from agents.session.port import Difference, SessionSpec
+from state.records.calls import CallEnd
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, Transport
 
     from agents.caller import CallerPass
 
-_USUAL = Limits()
-
-
 OpenTransport = Callable[["ClaudeAgentOptions"], "Transport"]
 _TOLERATED = 0.02  # of the larger figure
 _LEAST_USD = 0.0001  # a smaller difference is one of rounding
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """Why a call's questions got no answers. `final`: the exchange ends, else the agent may ask again."""
-
-    reason: str
-    final: bool
-
-
-OnQuestions = Callable[[str, Mapping[str, Any]], Awaitable[tuple[Answer, ...] | Unanswered]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """The cost of a session by Claude Code and by the gateway, in USD. `cut` answers count at the most."""
-
-    claude_code_usd: float
-    gateway_usd: float
-    cut: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
-    """Callbacks for the events of a session, called at once and in order.
-
-    `on_signal(name, payload as JSON)` takes a report and returns None, or returns why the agent has to report
-    anew. `on_question_callback(tool call id, input)` returns one answer per question, or why there is none.
-    Without it, questions are refused. `on_difference` hears of a cost that the gateway counted otherwise than
-    Claude Code. `on_servers` hears the state of the project's servers.
-    """
-
-    on_message: Callable[[Message], None] = field(default=lambda _message: None)
-    on_signal: Callable[[str, str], str | None] = field(default=lambda _name, _payload: None)
-    on_refusal: Callable[[str, str], None] = field(default=lambda _tool, _reason: None)
-    on_question_callback: OnQuestions | None = None
-    on_servers: Callable[[tuple[ToolServer, ...]], None] = field(default=lambda _servers: None)
-    on_difference: Callable[[Difference], None] = field(default=lambda _difference: None)
 
 
 class SandboxAround(Protocol):
@@ -107,17 +61,13 @@ class SessionStart:
     """How the process of a session is started: in `walls`, its sandbox, or without them by `launcher`.
 
     `command_sandbox` says how Claude Code sandboxes its commands itself. With `transport`, the SDK talks
-    through it, and no process is started: tests of sq's decisions play Claude Code so. `servers` are the MCP
-    servers of the project that it starts, by name, each with its configuration. `task_tokens` are those that
-    its model is told it has, by which it paces itself. None: it is told nothing.
+    through it, and no process is started: tests of sessions play Claude Code so.
     """
 
     launcher: Path
     walls: SandboxAround | None = None
     command_sandbox: CommandSandbox | None = None
     transport: "OpenTransport | None" = None
-    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    task_tokens: int | None = None
 
 
 @asynccontextmanager
@@ -135,33 +85,15 @@ async def built(start: SessionStart) -> AsyncIterator[Path]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSpec:
-    """All settings of a session. `resume`: it continues the conversation `session_id`.
+class ClaudeSpec(SessionSpec):
+    """A session, the start of its process, and its environment.
 
-    `cost_before_usd` is the cost of that conversation so far, `max_cost_usd` the limit for all of it. `admit`
-    gives the session its pass, if it asks through the forwarding gateway.
+    `admit` gives the session its pass, if it asks through the forwarding gateway.
     """
 
-    role: Role
-    workspace: Path
-    model: Model
-    system: str
-    policy: Policy
-    signals: tuple[SignalTool, ...]
-    session_id: str
-    resume: bool = False
-    cost_before_usd: float = 0.0
-    max_cost_usd: float | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
     start: SessionStart
+    environment: Mapping[str, str] = field(default_factory=dict)
     admit: Admit | None = None
-    max_turns: int = _USUAL.max_turns
-    idle_limit_s: float = _USUAL.idle_s
-    connect_limit_s: float = _USUAL.connect_s
-
-
-class SessionStartError(AgentError):
-    """The Claude Code process did not start, or the conversation to resume does not exist."""
 
 
 class Counted:
@@ -174,7 +106,7 @@ class Counted:
         self._all_said = True
 
     @contextmanager
-    def admitted(self, spec: SessionSpec) -> Iterator[dict[str, str]]:
+    def admitted(self, spec: ClaudeSpec) -> Iterator[dict[str, str]]:
         """Hold the session's pass while the block runs. Provides the environment of its process."""
         if spec.admit is None:
             yield dict(spec.environment)
@@ -220,4 +152,4 @@ class Counted:
         apart = abs(spent - self._said)
         if apart <= max(_TOLERATED * max(spent, self._said), _LEAST_USD):
             return None
-        return Difference(claude_code_usd=self._said, gateway_usd=spent, cut=self._pass.partial_calls)
+        return Difference(agent_usd=self._said, gateway_usd=spent, cut=self._pass.partial_calls)

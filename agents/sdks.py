@@ -25,7 +25,7 @@ _DEV_LOCK = "requirements-dev.lock"
 _IMPORTED: set[str] = set()
 _ONE_AT_A_TIME = Lock()
 _STAMP = ".sq-lock"  # bin/environment leaves it in an environment that it has made
-_CHECKOUT = Path(__file__).parents[2]
+_CHECKOUT = Path(__file__).parents[1]
 
 
 class SdkError(UsageError):

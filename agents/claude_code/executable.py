@@ -5,12 +5,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.access import QUIET
-from agents.session.sdks import sdk_version
+from agents.sdks import sdk_version
 from state.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +19,24 @@ if TYPE_CHECKING:
 
     from agents.process.containment import LastWords
 
+NAME = "Claude Code"
 MIN_CLI = (2, 1, 248)  # the first that sends a prompt verbatim: before, `/clear` in a spec was a command
 VERSION_DEADLINE_S = 10
 LAST_WORDS_LIMIT_S = 1.0  # between the SDK's and the launcher's signs of a failed start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How Claude Code is started in a run.
+
+    `launcher` starts it without a sandbox. `dropped` are variables that it does not get. `folder` holds what
+    sessions keep while they last.
+    """
+
+    cli: Path
+    launcher: Path
+    dropped: frozenset[str]
+    folder: Path
 
 
 def check_cli(cli: Path, environ: Mapping[str, str]) -> None:

@@ -19,14 +19,15 @@ import anyio
 import structlog
 from anyio import to_thread
 
+from agents.claude_code.callbacks import Callbacks
+from agents.claude_code.early_start import sdk_imported, taking
+from agents.claude_code.exchange import ClaudeSpec, Counted, SandboxAround, built
+from agents.claude_code.executable import connect
+from agents.claude_code.results import checked, detail_of, end_of, usage_of
 from agents.concurrency import first_of, task_group
 from agents.process.containment import LastWords
 from agents.process.frozen import NAMES, living
-from agents.session.callbacks import Callbacks
-from agents.session.claude_code import connect
-from agents.session.early_start import sdk_imported, taking
-from agents.session.exchange import Counted, Listener, SandboxAround, SessionSpec, SessionStartError, built
-from agents.session.results import checked, detail_of, end_of, usage_of
+from agents.session.port import Listener, Session, SessionStartError
 from state.errors import AgentError
 from state.records.calls import CallEnd, CallResult
 
@@ -41,35 +42,29 @@ _CUT_SHORT = "max_tokens"
 log = structlog.get_logger(__name__)
 
 
-class Session:
-    """The handle of an open session."""
+class ProcessSession:
+    """A session with a process of Claude Code, as the port has it."""
 
     def __init__(self, actor: "_Actor") -> None:
         self._actor = actor
 
     @property
     def session_id(self) -> str:
-        """The conversation's id."""
+        """As `Session`."""
         return self._actor.spec.session_id
 
     @property
     def is_over(self) -> bool:
-        """Whether no further exchange is possible: the process died or was ended for silence."""
+        """As `Session`."""
         return self._actor.over
 
     @property
     def cut_off(self) -> CallResult | None:
-        """The cost of an exchange that was cut off, once the session has ended."""
+        """As `Session`."""
         return self._actor.cut_off
 
     async def exchange(self, prompt: str, *, planning: bool = False) -> CallResult:
-        """Send a prompt and wait until the agent's turn has ended in any way.
-
-        `planning`: the agent may read, ask and hand over a plan. Everything else is refused.
-
-        Raises:
-            SqError: a listener raised it, and the exchange was interrupted.
-        """
+        """As `Session`."""
         request = _Request(prompt, planning=planning)
         await self._actor.requests.send(request)
         await request.answered.wait()
@@ -79,7 +74,7 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(spec: SessionSpec, listener: Listener) -> AsyncIterator[Session]:
+async def open_session(spec: ClaudeSpec, listener: Listener) -> AsyncIterator[Session]:
     """Start a Claude Code process, and on leaving end it and everything that it started.
 
     Raises:
@@ -89,7 +84,7 @@ async def open_session(spec: SessionSpec, listener: Listener) -> AsyncIterator[S
         actor = _Actor(spec, listener)
         await tasks.start(actor.run)
         try:
-            yield Session(actor)
+            yield ProcessSession(actor)
         finally:
             actor.scope.cancel()
 
@@ -106,7 +101,7 @@ class _Request:
 class _Actor:
     """Owns the client. No other code touches it."""
 
-    def __init__(self, spec: SessionSpec, listener: Listener) -> None:
+    def __init__(self, spec: ClaudeSpec, listener: Listener) -> None:
         self.spec = spec
         self.over = False
         self.cut_off: CallResult | None = None
@@ -151,7 +146,7 @@ class _Actor:
 
     async def _serve_by(self, client: "ClaudeSDKClient", task_status: anyio.abc.TaskStatus[None]) -> None:
         try:
-            if why := await connect(client, self._words, limit_s=self.spec.connect_limit_s):
+            if why := await connect(client, self._words, limit_s=self.spec.limits.connect_s):
                 raise SessionStartError(why)
             # Only `scope` ends it, so that the reader can still see the end of an interrupted turn.
             with anyio.CancelScope(shield=True):
@@ -201,7 +196,7 @@ class _Actor:
                     if isinstance(message, ResultMessage):
                         self._results.send_nowait(checked(message))
                     else:
-                        self._callbacks.tell(message)
+                        self._callbacks.take(message)
             self._die("Claude Code ended without a result")
         except Exception as error:  # noqa: BLE001  ProcessError, decode errors: the stream is over
             self._die(f"{type(error).__name__}: {error}")
@@ -214,8 +209,7 @@ class _Actor:
     async def _exchange(self, client: "ClaudeSDKClient", request: _Request) -> CallResult:
         began = time.monotonic()
         self._activity = began
-        self._callbacks.begin()
-        self._callbacks.planning = request.planning
+        self._callbacks.begin(planning=request.planning)
         try:
             await client.query(_one_message(request))
         except Exception as error:  # noqa: BLE001  CLIConnectionError: the process is gone
@@ -236,7 +230,7 @@ class _Actor:
             return self._aborted(CallEnd.DIED, self._death, seconds)
         await self._interrupt(client)
         self.over = True
-        detail = f"no sign of life for {self.spec.idle_limit_s:g} s"
+        detail = f"no sign of life for {self.spec.limits.idle_s:g} s"
         return self._aborted(CallEnd.SILENT, detail, seconds)
 
     async def _result_of(self, request: _Request) -> "ResultMessage | None":
@@ -257,7 +251,7 @@ class _Actor:
         return results[0] if results else None
 
     async def _watch_for_silence(self) -> None:
-        limit = self.spec.idle_limit_s
+        limit = self.spec.limits.idle_s
         # A deadline that moves with each message: an event per message would cost more than this.
         while (left := limit - (time.monotonic() - self._activity)) > 0:
             await anyio.sleep(left)

@@ -1,0 +1,1 @@
+"""Claude Code behind the port to agents: its process, sandbox, callbacks, results and transcripts."""
