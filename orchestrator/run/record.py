@@ -68,7 +68,7 @@ class TakeProofs(Protocol):
     """Checks the worth of a verification (`orchestrator.run.evidence.proof`)."""
 
     async def __call__(
-        self, run: "Run", finished: VerificationFinished, *, task_id: str, base: str
+        self, run: "Trial", finished: VerificationFinished, *, task_id: str, base: str
     ) -> ProofsTaken:
         """Check each command that passed on a tree, and record the results.
 
@@ -85,7 +85,7 @@ class ScratchPlaces(Protocol):
     """Gives folders for commands on a tree. `afresh`: without what commands have left there."""
 
     def __call__(
-        self, run: "Run", tree: str, *, afresh: bool = False
+        self, run: "Trial", tree: str, *, afresh: bool = False
     ) -> AbstractAsyncContextManager[ScratchWorktree]:
         """Yield such a folder until the context is left."""
         ...
@@ -99,29 +99,22 @@ class EvidenceSources:
     """
 
     scratch_worktree: ScratchPlaces
-    have_outputs: Callable[["Run"], Awaitable[bool]]
+    have_outputs: Callable[["Trial"], Awaitable[bool]]
     take_proofs: TakeProofs
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
-    """Record, view and means of one run."""
+class Trial:
+    """The part of a run that tries work: record, view, places and commands, without agents."""
 
     recorder: Record
     folder: Path
-    platform: Platform
-    places: Places
-    integration: Integration
     commands: Commands
     evidence: EvidenceSources
-    person: Person | None = None  # on a terminal, before the work
-    forecast_basis: ForecastBasis | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
     changed: anyio.Event = field(default_factory=anyio.Event)  # set and renewed as events are stored
-    under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
-    checked: list[str] = field(default_factory=list)  # tasks whose claims are being checked, in this order
     answered: dict[tuple[str, str, tuple[str, ...]], CommandRun] = field(
         default_factory=dict
     )  # of this process, by tree, command and files of tests, () for all
@@ -161,7 +154,7 @@ class Run:
     @property
     def settings(self) -> Settings:
         """The settings of this run now."""
-        return self.view.settings or self.platform.settings
+        return self.view.settings or settings_of(self.started)
 
     @property
     def effort(self) -> Effort:
@@ -174,14 +167,27 @@ class Run:
         return self.settings.limits
 
     @property
-    def max_iterations(self) -> int:
-        """How many iterations a task may take."""
-        return self.view.process.max_iterations or self.limits.max_iterations
-
-    @property
     def repository(self) -> Path:
         """The user's checkout."""
         return Path(self.started.repository)
+
+
+@dataclass(slots=True, kw_only=True)
+class Run(Trial):
+    """Record, view and means of one run."""
+
+    platform: Platform
+    places: Places
+    integration: Integration
+    person: Person | None = None  # on a terminal, before the work
+    forecast_basis: ForecastBasis | None = None
+    under_way: dict[str, anyio.CancelScope] = field(default_factory=dict)  # by task, "" is the run's own step
+    checked: list[str] = field(default_factory=list)  # tasks whose claims are being checked, in this order
+
+    @property
+    def max_iterations(self) -> int:
+        """How many iterations a task may take."""
+        return self.view.process.max_iterations or self.limits.max_iterations
 
     def task(self, task_id: str) -> TaskView:
         """Return the view of a task."""

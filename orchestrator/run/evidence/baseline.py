@@ -25,7 +25,7 @@ from orchestrator.project.readiness.plan import deciding_names
 from orchestrator.project.runners.suite import Suite, suite_of
 from orchestrator.run.evidence.bench import baseline_of, bench_of
 from orchestrator.run.purpose import run_for
-from orchestrator.run.record import Run
+from orchestrator.run.record import Run, Trial
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
 from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, TestState
@@ -38,6 +38,13 @@ _PLACES_TRIED, _TRIED_AGAIN_S = 3, 120.0  # failing commands that are run at ano
 
 
 async def take_baseline(run: Run) -> RunEnded | None:
+    """As `baseline_on`, of the tree that the run begins with."""
+    if run.settings.worktrees:
+        return await baseline_on(run, await tree_of(run.repository, run.started.base_commit))
+    return await baseline_on(run, await run.places.snapshot(run.repository))
+
+
+async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
     """Run the commands on the base and record their results.
 
     Returns:
@@ -47,7 +54,6 @@ async def take_baseline(run: Run) -> RunEnded | None:
         GitError: the base cannot be put into a folder.
         SetUpError: the user's own set-up commands fail.
     """
-    tree = await _base_tree(run)
     bench, change = bench_of(run), Change(repository=run.repository, base=tree, tree=tree)
     async with bench.place(run.repository, tree) as scratch:
         sources, left_out = sources_of(baseline_of(run), scratch.folder)
@@ -82,7 +88,7 @@ async def take_baseline(run: Run) -> RunEnded | None:
     return _cannot_begin(checks) or _cannot_verify(checks, lacking)
 
 
-async def take_baseline_of_analysis(run: Run) -> None:
+async def take_baseline_of_analysis(run: Trial) -> None:
     """Do the same for the commands that the analysis named, beside those that the repository shows.
 
     Only checks, and commands that the table of runners knows as test runs, alone or joined by `&&`, are run.
@@ -142,7 +148,7 @@ def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
     return bool(set(check.run.count.tests) - known)
 
 
-async def _kept(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> dict[str, BaselineCheck]:
+async def _kept(run: Trial, scratch: ScratchWorktree, sources: Mapping[str, str]) -> dict[str, BaselineCheck]:
     """Return the commands that need not run again: an earlier process ran them in the same environment.
 
     A result without a passing test is asked for again. What it lacked may be there now.
@@ -158,13 +164,7 @@ async def _kept(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) 
     }
 
 
-async def _base_tree(run: Run) -> str:
-    if run.settings.worktrees:
-        return await tree_of(run.repository, run.started.base_commit)
-    return await run.places.snapshot(run.repository)
-
-
-async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
+async def _checks(run: Trial, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
     if not sources:
         return []
     run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
@@ -172,7 +172,7 @@ async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]
     return await checks_on(bench_of(run), run.repository, scratch, sources)
 
 
-def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
+def _notes(run: Trial, checks: list[BaselineCheck]) -> list[str]:
     """Return notes on the commands for a person, before anything is built."""
     notes = [note for check in checks if (note := _note(run, check))]
     if not checks:
@@ -183,7 +183,7 @@ def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
     return notes
 
 
-async def _rewritten(run: Run, scratch: ScratchWorktree) -> list[str]:
+async def _rewritten(run: Trial, scratch: ScratchWorktree) -> list[str]:
     """Return the files of the base that the commands have changed.
 
     Those that the spec names are left out, and manifests and lock files, which a task may have to change.
@@ -203,7 +203,7 @@ def _no_work(paths: Sequence[str]) -> str:
     return f"the tests rewrite {named(paths)}, which git tracks: such changes are no work and in no commit"
 
 
-async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[BaselineCheck]) -> list[str]:
+async def _lacking(run: Trial, scratch: ScratchWorktree, checks: Iterable[BaselineCheck]) -> list[str]:
     """Return a note on each thing of the checkout that worktrees lack and a failing command names."""
     if not run.settings.worktrees:
         return []
@@ -219,7 +219,7 @@ async def _lacking(run: Run, scratch: ScratchWorktree, checks: Iterable[Baseline
     return [f"your checkout may be green: {one}" for one in found]
 
 
-async def _by_its_path(run: Run, tree: str, failed: CommandRun) -> str:
+async def _by_its_path(run: Trial, tree: str, failed: CommandRun) -> str:
     """Return that a failing command passes in a copy elsewhere, called as the checkout is, or ""."""
     if failed.exit_code is None or failed.timed_out or failed.missing or failed.seconds > _TRIED_AGAIN_S:
         return ""
@@ -237,12 +237,12 @@ async def _by_its_path(run: Run, tree: str, failed: CommandRun) -> str:
     )
 
 
-def _note(run: Run, check: BaselineCheck) -> str:
+def _note(run: Trial, check: BaselineCheck) -> str:
     notes = (_note_of_outcome(run, check), _note_of_tests(run, check), _note_of_sandbox(check))
     return "; ".join(filter(None, (*notes, _note_of_counting(check))))
 
 
-def _note_of_tests(run: Run, check: BaselineCheck) -> str:
+def _note_of_tests(run: Trial, check: BaselineCheck) -> str:
     done = check.run
     if check.outcome is not BaselineOutcome.FAILS or not done.count.tests:
         return ""
@@ -259,7 +259,7 @@ def _note_of_sandbox(check: BaselineCheck) -> str:
     return f"`{check.run.command}` runs in the sandbox and seems to lack {check.run.walled}"
 
 
-def _note_of_outcome(run: Run, check: BaselineCheck) -> str:
+def _note_of_outcome(run: Trial, check: BaselineCheck) -> str:
     command, done = f"`{check.run.command}` ({check.source})", check.run
     match check.outcome:
         case BaselineOutcome.MISSING:
@@ -319,7 +319,7 @@ def _note_of_counting(check: BaselineCheck) -> str:
     )
 
 
-def _remedy(run: Run) -> str:
+def _remedy(run: Trial) -> str:
     """Return the parts of the set-up that could not be done, from which a command's failure may follow."""
     return "".join(f". {one}" for one in run.view.evidence.not_set_up)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Baseline, Change
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.journal.view import RunView
 from state.records.plan import TestThatChanges
 
 
-def bench_of(run: Run) -> Bench:
+def bench_of(run: Trial) -> Bench:
     """Return the places and commands of a run, with what it knows already."""
     settings = run.settings
 
@@ -31,13 +31,13 @@ def bench_of(run: Run) -> Bench:
     )
 
 
-def baseline_of(run: Run) -> Baseline:
+def baseline_of(run: Trial) -> Baseline:
     """Return what is known of the commands at the base of a run."""
     known, settings = run.view.baseline, run.settings
     return Baseline(tree=known.tree, checks=known.checks, verify=settings.verify, also=settings.verify_also)
 
 
-def change_of(run: Run, *, task_id: str, base: str, tree: str) -> Change:
+def change_of(run: Trial, *, task_id: str, base: str, tree: str) -> Change:
     """Return the work of a task, or with "" of the whole, that began with the tree `base`."""
     view = run.view
     before = view.evidence.verifications.get(base)
@@ -67,6 +67,6 @@ def _words_of(view: RunView, task_id: str) -> str:
     return "\n".join([task.title, task.description, *task.acceptance_criteria, *criteria])
 
 
-def _announced(run: Run) -> tuple[TestThatChanges, ...]:
+def _announced(run: Trial) -> tuple[TestThatChanges, ...]:
     """Return the announcements of a reviewed plan."""
     return run.view.plan.tests_that_change if run.view.plan.reviewed else ()

@@ -6,12 +6,12 @@ from orchestrator.run.evidence.bench import bench_of, change_of
 from orchestrator.run.evidence.objections import without_spared
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import PROOFS, run_for
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.records.objections import Objection, Weight
 
 
-async def take_proofs(run: Run, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
+async def take_proofs(run: Trial, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
     """As `TakeProofs`."""
     run_for(PROOFS, task_id)
     tree = finished.tree
@@ -52,7 +52,7 @@ def _with_those_of_the_task(task: ProofsTaken, whole: tuple[Objection, ...]) -> 
     return (*stay, *(one for one in whole if one.id not in known))
 
 
-def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
+def _of_the_same(run: Trial, base: str, tree: str) -> ProofsTaken | None:
     """Return the proofs of a lone task if its work is the whole: the same tree, begun with the same base."""
     if len(run.view.tasks) != 1:
         return None
@@ -62,7 +62,7 @@ def _of_the_same(run: Run, base: str, tree: str) -> ProofsTaken | None:
     return None
 
 
-def _holds(run: Run, task_id: str, tree: str) -> bool:
+def _holds(run: Trial, task_id: str, tree: str) -> bool:
     """Whether proofs are about the newest verification of their tree. Another environment has a newer one."""
     evidence = run.view.evidence
     return evidence.proved_at[task_id, tree] > evidence.verified_at.get(tree, 0)

@@ -8,7 +8,7 @@ from orchestrator.checks.output import cause_of, readable
 from orchestrator.checks.verdict import CommandVerdict, Judged, executed_a_test, judged_all
 from orchestrator.checks.vouching import commands_for
 from orchestrator.run.evidence.bench import baseline_of
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from prompts.marking import data, line
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.tasks import TaskView
@@ -165,18 +165,18 @@ def asked_without_work(proofs: ProofsTaken | None) -> set[str]:
     return answered | {one.subject for one in proofs.objections if one.check == WITHOUT_WORK}
 
 
-def results(run: Run, finished: VerificationFinished) -> list[Judged]:
+def results(run: Trial, finished: VerificationFinished) -> list[Judged]:
     """Return the meaning of each command's result on a tree, compared with its result on the base."""
     checks = run.view.baseline.checks
     return judged_all(checks, finished.runs, flaky=finished.flaky, reruns=finished.reruns)
 
 
-def commands_on(run: Run, task: TaskView, tree: str = "") -> tuple[str, ...]:
+def commands_on(run: Trial, task: TaskView, tree: str = "") -> tuple[str, ...]:
     """Return the commands that sq runs when the task is claimed to be complete. `tree` is its worktree's."""
     return commands_for(baseline_of(run), Path(task.place.worktree), tree)
 
 
-def seen_of(run: Run, task: TaskView) -> str:
+def seen_of(run: Trial, task: TaskView) -> str:
     """Return the newest results on this task's work, or before any those on the untouched commit."""
     verifications = run.view.evidence.verifications
     newest = next((tree for tree in reversed(task.open.trees) if tree in verifications), "")

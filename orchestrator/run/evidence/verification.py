@@ -10,13 +10,13 @@ from orchestrator.checks.vouching import commands_for
 from orchestrator.run.evidence.bench import bench_of, change_of
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import run_for
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.journal.events import VerificationFinished, VerificationStarted
 from state.journal.events.tasks import Stage
 
 
 async def verify(
-    run: Run, *, task_id: str, folder: Path, tree: str, mends: bool = True
+    run: Trial, *, task_id: str, folder: Path, tree: str, mends: bool = True
 ) -> VerificationFinished:
     """Return the result for this tree: this process's earlier one in the same environment, or a new one.
 
@@ -59,14 +59,14 @@ async def verify(
     return finished
 
 
-def _was_cut(run: Run, task_id: str, commands: Sequence[str]) -> bool:
+def _was_cut(run: Trial, task_id: str, commands: Sequence[str]) -> bool:
     """Whether the newest verification of a task ended before its last command."""
     earlier = (one for one in run.view.evidence.verifications.values() if one.task_id == task_id)
     newest = next(reversed([*earlier]), None)
     return newest is not None and len(newest.runs) < len(commands)
 
 
-def _known(run: Run, tree: str, environment: str) -> VerificationFinished | None:
+def _known(run: Trial, tree: str, environment: str) -> VerificationFinished | None:
     """Return the record of a tree in this environment if every command answered.
 
     That of an earlier process holds if it does not speak against the work: its cause may be mended by now.

@@ -46,7 +46,7 @@ from orchestrator.run.places.steps import (
 )
 from orchestrator.run.ports import Reach
 from orchestrator.run.purpose import next_command, run_for
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.errors import GitError, SqError
 from state.journal.events import SetUpStarted, WorkspaceSetUp
 from state.paths import SCRATCH, worktree_root
@@ -68,7 +68,7 @@ class SetUpError(SqError):
     """A worktree cannot be made ready for work as the configuration asks for."""
 
 
-async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -> str:
+async def set_up(run: Trial, task_id: str, folder: Path, *, of_sq: bool = False) -> str:
     """Make a worktree ready for work, once and after changes of the files that the set-up depends on.
 
     Returns a fingerprint of those, "" without a set-up.
@@ -119,7 +119,7 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
     return key
 
 
-async def _with_submodules(run: Run, folder: Path) -> None:
+async def _with_submodules(run: Trial, folder: Path) -> None:
     """Give a new place the submodules that the checkout shows, as at the base."""
     own = git_dir(folder)
     if (own / _SUBMODULES).exists():
@@ -155,7 +155,7 @@ def _noted(state: str, plan: SetUpPlan, before: Noted, results: Results, folder:
 
 
 async def _made_ready(
-    run: Run, task_id: str, folder: Path, plan: SetUpPlan, marker: Path, noted: Noted
+    run: Trial, task_id: str, folder: Path, plan: SetUpPlan, marker: Path, noted: Noted
 ) -> tuple[WorkspaceSetUp, Results]:
     """Copy the files and run the commands of a set-up; tracked files that they change are put back."""
     copied: list[str] = []
@@ -218,7 +218,7 @@ async def in_turn(
 
 
 async def _in_sandbox(
-    run: Run, at: Worktree, prepare: Callable[[], Awaitable[None]], put_back: Callable[[str], Awaitable[None]]
+    run: Trial, at: Worktree, prepare: Callable[[], Awaitable[None]], put_back: Callable[[str], Awaitable[None]]
 ) -> Results:
     """Do the steps of a set-up, and return their results.
 
@@ -251,12 +251,12 @@ async def _in_sandbox(
     return results
 
 
-async def _list_key(run: Run, folder: Path) -> str:
+async def _list_key(run: Trial, folder: Path) -> str:
     return await to_thread.run_sync(key_of_list, folder, run.settings.worktree_setup)
 
 
 async def _as_always(
-    run: Run, started: SetUpStarted, plan: SetUpPlan, index: Path, *, keeps: bool
+    run: Trial, started: SetUpStarted, plan: SetUpPlan, index: Path, *, keeps: bool
 ) -> Results:
     """Do the set-up without a sandbox. `keeps` as in `run_steps`."""
     results, folder = Results(), Path(started.folder)
@@ -268,7 +268,7 @@ async def _as_always(
     return results
 
 
-async def _copy(run: Run, folder: Path) -> Sequence[str]:
+async def _copy(run: Trial, folder: Path) -> Sequence[str]:
     patterns = run.settings.worktree_include
     paths = await files_to_copy(run.repository, patterns, state=run.folder.parents[1])
     seen = await not_ignored_there(folder, paths)
@@ -322,7 +322,7 @@ def _failed(task_id: str, folder: Path, done: CommandRun, *, sealed: bool) -> st
 
 
 @asynccontextmanager
-async def scratch_worktree(run: Run, tree: str, *, afresh: bool = False) -> AsyncIterator[ScratchWorktree]:
+async def scratch_worktree(run: Trial, tree: str, *, afresh: bool = False) -> AsyncIterator[ScratchWorktree]:
     """Yield a scratch worktree that holds exactly `tree`, ready for commands, until the context is left.
 
     A new one is made if all others are in use. `afresh`: without what commands have left there.
@@ -351,7 +351,7 @@ async def scratch_worktree(run: Run, tree: str, *, afresh: bool = False) -> Asyn
         scratch.free.append(folder)
 
 
-async def have_outputs(run: Run) -> bool:
+async def have_outputs(run: Trial) -> bool:
     """Whether commands have left files in sq's places that git ignores, beside set-ups and caches."""
     for folder in run.scratch.free:
         made = read_note(git_dir(folder) / _MARKER).made
@@ -370,7 +370,7 @@ async def _tidy(folder: Path) -> None:
         (own / _SUBMODULES).unlink(missing_ok=True)
 
 
-async def remove_scratch_worktrees(run: Run) -> None:
+async def remove_scratch_worktrees(run: Trial) -> None:
     """Remove the scratch worktrees, and of the set-up results those that no later run can use.
 
     A run that can be resumed keeps both, so that it ends at once and goes on without another set-up.

@@ -24,7 +24,7 @@ from orchestrator.project.readiness.kept import (
     remove_all,
 )
 from orchestrator.project.readiness.steps import SetUpStep
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.paths import remove_scratch_folder
 from state.safe_paths import remove_tree
 
@@ -53,7 +53,7 @@ for name in names.union(mapped):
 """
 
 
-async def put_kept(run: Run, step: SetUpStep, folder: Path) -> tuple[str, ...] | None:
+async def put_kept(run: Trial, step: SetUpStep, folder: Path) -> tuple[str, ...] | None:
     """Put what a step made at the base into a place. Return its paths, or None if its command has to run."""
     kept, seals = kept_folder(run.folder), {**run.view.evidence.seals, **run.scratch.seals}
     seal = seals.get(step.key, "")
@@ -71,7 +71,7 @@ async def put_kept(run: Run, step: SetUpStep, folder: Path) -> tuple[str, ...] |
     return None
 
 
-async def keep_made(run: Run, step: SetUpStep, folder: Path, made: Sequence[str]) -> None:
+async def keep_made(run: Trial, step: SetUpStep, folder: Path, made: Sequence[str]) -> None:
     """Keep what a step's command made in a place that shows the base, for the other places of the run."""
     if step.ecosystem == "python" and step.tool not in _QUICK_TOOLS:
         for path in _environments(folder, made):  # by a relative path, so that no file names the place
@@ -82,7 +82,7 @@ async def keep_made(run: Run, step: SetUpStep, folder: Path, made: Sequence[str]
         run.scratch.seals[step.key] = seal
 
 
-async def leave_for_later(run: Run) -> None:
+async def leave_for_later(run: Trial) -> None:
     """Leave what lasts to later runs, and remove the rest of what this run kept."""
     kept = kept_folder(run.folder)
     try:
@@ -92,7 +92,7 @@ async def leave_for_later(run: Run) -> None:
     await remove_scratch_folder(kept)
 
 
-async def _works(run: Run, found: Product, folder: Path) -> bool:
+async def _works(run: Trial, found: Product, folder: Path) -> bool:
     """Whether the environments of a kept result work in the place that they were put into."""
     for path in _environments(folder, found.paths):
         python, words = f"{path}/bin/python", (str(folder / path), found.made_in, str(folder))

@@ -29,7 +29,7 @@ from orchestrator.project.readiness.steps import VENV, SetUpStep, apart, copy_ma
 from orchestrator.project.runners.row import OfflineInstall
 from orchestrator.run.places.shared import keep_made, put_kept
 from orchestrator.run.ports import Reach
-from orchestrator.run.record import Run
+from orchestrator.run.record import Trial
 from state.paths import remove_scratch_folder, scratch_folder
 from state.records.commands import CommandRun
 from state.safe_paths import write_inside
@@ -61,7 +61,7 @@ class Results:
     failed: bool = False
 
 
-async def plan_for(run: Run, folder: Path) -> SetUpPlan:
+async def plan_for(run: Trial, folder: Path) -> SetUpPlan:
     """Return the set-up that follows from the files of a worktree, nothing if the user switched that off."""
     if not run.settings.sets_up_by_itself:
         return SetUpPlan()
@@ -73,7 +73,7 @@ async def plan_for(run: Run, folder: Path) -> SetUpPlan:
     )
 
 
-async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
+async def ready_environment(run: Trial, folder: Path) -> dict[str, str]:
     """Return the variables that commands in a worktree need beside those of sq's own environment.
 
     The worktree's own environment is first on the PATH, and its code is found before that of the checkout.
@@ -90,7 +90,7 @@ async def ready_environment(run: Run, folder: Path) -> dict[str, str]:
 
 
 async def run_steps(
-    run: Run, plan: SetUpPlan, folder: Path, into: Results, *, index: Path, keeps: bool
+    run: Trial, plan: SetUpPlan, folder: Path, into: Results, *, index: Path, keeps: bool
 ) -> None:
     """Do each step as at the base, with the network and credentials if its command has to be run.
 
@@ -112,7 +112,7 @@ async def run_steps(
 
 
 async def run_steps_apart(
-    run: Run, steps: Sequence[SetUpStep], folder: Path, into: Results, *, tree: str
+    run: Trial, steps: Sequence[SetUpStep], folder: Path, into: Results, *, tree: str
 ) -> None:
     """Do steps whose files an agent may have changed: the downloads in an empty folder, the rest sealed.
 
@@ -143,7 +143,7 @@ async def run_steps_apart(
 
 
 async def run_listed(
-    run: Run, folder: Path, *, reach: Reach, environment: Mapping[str, str] | None = None
+    run: Trial, folder: Path, *, reach: Reach, environment: Mapping[str, str] | None = None
 ) -> list[CommandRun]:
     """Run the user's commands in order, up to the first that fails."""
     runs: list[CommandRun] = []
@@ -154,7 +154,7 @@ async def run_listed(
     return runs
 
 
-async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Path, into: Results) -> None:
+async def _run_apart(run: Trial, step: SetUpStep, row: OfflineInstall, folder: Path, into: Results) -> None:
     kept = kept_folder(run.folder)
     downloads = downloads_of(kept) / step.key
     if not downloads.is_dir():
@@ -182,7 +182,7 @@ async def _run_apart(run: Run, step: SetUpStep, row: OfflineInstall, folder: Pat
         await _run_step(run, build, folder, variables, into, reach=Reach.SEALED, writable=[own])
 
 
-async def _private_addresses(run: Run, row: OfflineInstall, folder: Path) -> set[str]:
+async def _private_addresses(run: Trial, row: OfflineInstall, folder: Path) -> set[str]:
     """Return the hosts of this machine or its network that a worktree's manifests newly name."""
     texts = await to_thread.run_sync(lambda: [content for _, content in manifests_in(row, folder)])
     if not (found := private_addresses(b"\n".join(texts).decode(errors="replace"))):
@@ -193,7 +193,7 @@ async def _private_addresses(run: Run, row: OfflineInstall, folder: Path) -> set
     return found - private_addresses(b"\n".join(before).decode(errors="replace"))
 
 
-async def _download(run: Run, row: OfflineInstall, folder: Path, downloads: Path) -> CommandRun:
+async def _download(run: Trial, row: OfflineInstall, folder: Path, downloads: Path) -> CommandRun:
     async with scratch_folder() as scratch:
         await to_thread.run_sync(copy_manifests, row, folder, scratch)
         variables = {
@@ -213,7 +213,7 @@ def _links(kept: Path, downloads: Path, row: OfflineInstall) -> dict[str, str]:
     return {"PIP_FIND_LINKS": " ".join(one.as_uri() for one in folders)}
 
 
-async def _collect_wheels(run: Run, step: SetUpStep, folder: Path, environment: Mapping[str, str]) -> None:
+async def _collect_wheels(run: Trial, step: SetUpStep, folder: Path, environment: Mapping[str, str]) -> None:
     """Keep the packages that pip installed at the base, and those of its build, as wheels."""
     wheels = wheels_of(kept_folder(run.folder)) / step.key
     if step.program != "python3" or wheels.is_dir():
@@ -229,7 +229,7 @@ async def _collect_wheels(run: Run, step: SetUpStep, folder: Path, environment: 
 
 
 async def _run_step(
-    run: Run,
+    run: Trial,
     step: SetUpStep,
     folder: Path,
     environment: Mapping[str, str],
@@ -274,13 +274,13 @@ class Worktree:
     disposable: bool = False
 
 
-async def base_tree(run: Run) -> str:
+async def base_tree(run: Trial) -> str:
     """Return the tree that the run began with. Without worktrees it is the checkout as the user left it."""
     return await tree_of(run.repository, run.view.checkout.own_base or run.started.base_commit)
 
 
 @asynccontextmanager
-async def as_base(run: Run, at: Worktree) -> AsyncIterator[bool]:
+async def as_base(run: Trial, at: Worktree) -> AsyncIterator[bool]:
     """Show the base in a worktree while the block runs, and yield whether it holds exactly that."""
     if not at.fresh:
         yield False
