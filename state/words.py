@@ -15,14 +15,6 @@ from state.records.work import WorkFacts
 OTHER_FORM = "is left out: --verify names the tests that sq runs"  # ends a line on a whole suite
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-NO_TEST = re.compile(
-    r"\b(?:no|not|without|never|nor|\w+n.t)\b.*\btest|\btest.*\b(?:not|no|\w+n.t)\b|\buntested\b",
-    re.IGNORECASE,
-)
-_OTHER_WORDS = re.compile(  # those of a line that speaks of no part
-    r"(?i)\b(?:no|not|without|do|does|don.t|write|add|new|any|unit|automated|further|tests?|testing|tested|are|is|be|it|this"
-    r"|that|them|needs?|needed|wanted|required|necessary|asked|for|here|at|all|should|must|the|a|change|work|task)\b|[\W_]"
-)
 _NAMED = 10  # tests in a sentence
 _ALIKE = 0.5  # of the words of two questions
 _RAN = frozenset({BaselineOutcome.PASSES, BaselineOutcome.FAILS})
@@ -122,16 +114,6 @@ def _at(moment: datetime) -> str:
 def _minutes(seconds: float) -> str:
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes else "less than a minute"
-
-
-def wants_no_test(line: str, functions: Iterable[str]) -> bool:
-    """Whether a line of the spec wants no test for functions, as `file: name`: it names one, or no part."""
-    if not NO_TEST.search(line):
-        return False
-    paths = [name.partition(": ") for name in functions]
-    names = {name.rpartition(".")[2] for _, _, name in paths}
-    names |= {part for path, _, _ in paths for part in _WORD.findall(path)}
-    return bool(names & set(_WORD.findall(line))) or not _OTHER_WORDS.sub("", line).strip()
 
 
 def groups_of(objections: Iterable[Objection]) -> list[list[Objection]]:

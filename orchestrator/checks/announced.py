@@ -14,23 +14,6 @@ from state.records.spec_check import plain
 
 _LEAST_WORD = 3
 _LEAST_QUOTE = 12  # characters of a line: a shorter one stands in any text
-_NAMES = re.compile(r"[\w./:-]*(?:test|spec|Test|Spec)[\w./:-]*\w")  # of a test or its file
-_CHANGES = re.compile(
-    r"\b(?:chang|updat|adapt|adjust|rewrit|replac|remov|delet|drop|renam|fix|correct|expect|instead|now|rather)\w*",
-    re.IGNORECASE,
-)
-_STAYS = re.compile(
-    r"\b(?:unchanged|untouched|as (?:it is|they are|before)|stays?|keeps?|still pass\w*"
-    r"|(?:do not|don't|never|must not|may not|no need to) \w*)\b",
-    re.IGNORECASE,
-)
-
-
-def announced_by(spec: str) -> tuple[TestThatChanges, ...]:
-    """Return the tests that the lines of a spec announce by themselves, without a plan."""
-    lines = [line.strip() for line in spec.splitlines()]
-    asking = [line for line in lines if _CHANGES.search(line) and not _STAYS.search(line)]
-    return tuple(TestThatChanges(test=word, line=line) for line in asking for word in _NAMES.findall(line))
 
 
 def with_expectations(

@@ -43,12 +43,6 @@ from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
 
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
-_ASKS_FOR_THE_SUITE = re.compile(
-    r"\b(?:all|every|whole|entire|full|existing|failing|red)\b[^.\n]{0,40}\b(?:tests|suite|specs)\b"
-    r"(?! (?:of|for|in)\b)[^.\n]{0,60}\b(?:pass(?:es|ing)?|green|succeeds?|fixed)\b"
-    r"|\b(?:make|get|turn|fix)\b[^.\n]{0,60}\b(?:tests|suite)\b(?! (?:of|for|in)\b)",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"\w+")
 _LIKE_A_HELPER = re.compile(
     r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
@@ -260,7 +254,7 @@ async def _asked(
     change: Change, bench: Bench, compared: ResultComparison, red: Sequence[str], paths: Sequence[str]
 ) -> list[str]:
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
-    found = [name for name in red if _is_the_specs(name, change.spec, paths)]
+    found = [name for name in red if _is_the_specs(name, change, paths)]
     others = [name for name in red if name not in found]
     work = await work_between(change, bench, compared) if others else None
     named = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()
@@ -285,10 +279,11 @@ async def _names_in(change: Change, name: str, paths: Sequence[str]) -> set[str]
     return {word for source in sources for word in source.uses} if len(sources) == 1 else set()
 
 
-def _is_the_specs(name: str, spec: str, files: Collection[str]) -> bool:
+def _is_the_specs(name: str, change: Change, files: Collection[str]) -> bool:
     """Whether the spec asks for a test that failed at the base: by name, by its file, or for the suite."""
     leaf = re.sub(r"\W.*$", "", leaf_of(name))
-    if _ASKS_FOR_THE_SUITE.search(spec) or (len(leaf) >= _LEAST_NAME and leaf in spec):
+    spec = change.spec
+    if change.asks_for_the_suite or (len(leaf) >= _LEAST_NAME and leaf in spec):
         return True
     return any(PurePosixPath(file).name in spec and is_of(name, file) for file in files)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from state.records.commands import BaselineCheck, CommandRun
-from state.records.plan import Criterion, TestThatChanges
+from state.records.plan import Criterion, Reading, ReadingKind, TestThatChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class Change:
 
     `own` is the tree without the commits of others that were merged with the work. `spec` are the words that
     ask for it, `own_words` those about this part of it. `announced` are the tests that were to change, each
-    with the line that asks. `is_part`: other works build the rest, so what is missing may be theirs.
-    `is_final`: nothing is asked later. `earlier` are results of commands on `base`, if it is not the
-    baseline's tree.
+    with the line that asks, and `readings` other lines as a plan reads them. `is_part`: other works build the
+    rest, so what is missing may be theirs. `is_final`: nothing is asked later. `earlier` are results of
+    commands on `base`, if it is not the baseline's tree.
     """
 
     repository: Path
@@ -45,10 +45,21 @@ class Change:
     own_words: str = ""
     criteria: tuple[Criterion, ...] = ()
     announced: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
     is_part: bool = False
     is_final: bool = True
     baseline: Baseline = Baseline()
     earlier: Mapping[str, CommandRun] = field(default_factory=dict)
+
+    @property
+    def asks_for_the_suite(self) -> bool:
+        """Whether all tests have to pass, also those that failed before."""
+        return any(one.kind is ReadingKind.SUITE for one in self.readings)
+
+    @property
+    def left_empty(self) -> frozenset[str]:
+        """The names of functions that shall do nothing."""
+        return frozenset(name for one in self.readings if one.kind is ReadingKind.EMPTY for name in one.names)
 
     @property
     def own_tree(self) -> str:

@@ -1,7 +1,7 @@
 """Stubs: functions that the spec wants built, by name, and that do nothing, whatever tests say.
 
 One does nothing, returns the empty value, or says that it is not implemented. A new one counts if the spec
-names it. One that was there counts if the spec asks for it: its words imply a stub, or say what it returns.
+names it, one that was there if a criterion of behaviour does. The plan has those that shall stay empty.
 (product.md, section 12)
 """
 
@@ -19,28 +19,12 @@ from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function, read_source
 from orchestrator.project.functions.languages import language_of
 from state.errors import GitError
+from state.records.plan import CriterionKind
 
 _MOST_NAMES, _MOST_FILES = 60, 60
 # An identifier in the spec: in a code span, before a bracket, or in the form of one.
 _IDENTIFIER = re.compile(r"`[^`\n]*`|\b[A-Za-z_]\w+(?=\()|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b")
 _NAME = re.compile(r"[A-Za-z_]\w{2,}")
-_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)]|#+)\s)")
-_LITERAL = r"`?(?:none|null|nil|undefined|false|0|zero|nothing|\"\"|''|\[\]|\{\}|empty\b[\w ]*)`?"
-_WANTS_NOTHING = re.compile(
-    r"\b(?:do(?:es|ing)?|change[sd]?|has) nothing\b|\bnothing happens\b|\bno-?ops?\b|\babstract\b"
-    r"|\b(?:stays?|remains?|keep|leave|left|add|as|only|just|with)\b[^.]{0,40}\bstubs?\b|\bstub (?:for|out)\b"
-    rf"|\b(?:returns?|gives?|yields?|is|always)\s+(?:always\s+)?{_LITERAL}(?!\s*,?\s*(?:if|when|unless|where|for|on|in)\b)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\bimplement|\bfill(?:ed|s)? in\b|\bstubs?\b|\bplaceholders?\b|\btodo\b|\bso far\b"
-    r"|\bnot (?:yet )?(?:built|there)\b",
-    re.IGNORECASE,
-)
-_RESULT = (  # behind a name
-    r"(?:\([^)\n]*\))?`?\s+(?:(?:in|of)\s+\S+\s+)?"
-    r"(?:returns?|raises?|throws?|computes?|calculates?|converts?|gives?|yields?|must|should|has to|is to)\b"
-)
 _REFUSES = re.compile(
     r"\W*(?:raise|throw|panic|todo|unimplemented|fatalError|die|abort)\b[^;\n]*;?\W*", re.IGNORECASE
 )
@@ -62,7 +46,7 @@ async def stubs_of_the_spec(change: Change, added: Iterable[str]) -> tuple[str, 
         for name, found in by_name.items()
         if all(stub for _, stub in found)
         for function, _ in found
-        if wants(spec, name, is_new=f"{function.file}: {function.name}" in new)
+        if wants(change, name, is_new=f"{function.file}: {function.name}" in new)
     )
 
 
@@ -107,10 +91,12 @@ def _is_stub(content: bytes, function: Function) -> bool:
     return bool(_REFUSES.fullmatch(body) and _UNBUILT.search(body))
 
 
-def wants(spec: str, name: str, *, is_new: bool) -> bool:
-    """Whether a spec wants a function of this name to do something. `is_new`: the work added it."""
-    naming = [block for block in _BLOCK.split(spec) if name in _NAME.findall(block)]
-    if any(map(_WANTS_NOTHING.search, naming)):
+def wants(change: Change, name: str, *, is_new: bool) -> bool:
+    """Whether a function of this name shall do something. `is_new`: the work added it.
+
+    One that was there has to be named by a criterion of behaviour.
+    """
+    if name in change.left_empty:
         return False
-    result = re.compile(rf"\b{name}{_RESULT}", re.IGNORECASE)
-    return bool(naming) and (is_new or any(_ASKS.search(block) or result.search(block) for block in naming))
+    behaviours = (one for one in change.criteria if one.kind is CriterionKind.BEHAVIOUR and not one.stays)
+    return is_new or any(name in _NAME.findall(f"{one.text} {one.quote}") for one in behaviours)

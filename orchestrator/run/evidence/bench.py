@@ -3,13 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from orchestrator.checks.announced import announced_by
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Baseline, Change
 from orchestrator.run.record import Run
 from state.journal.view import RunView
 from state.records.plan import TestThatChanges
-from state.settings.records import Workflow
 
 
 def bench_of(run: Run) -> Bench:
@@ -52,6 +50,7 @@ def change_of(run: Run, *, task_id: str, base: str, tree: str) -> Change:
         own_words=_words_of(view, task_id),
         criteria=view.plan.criteria,
         announced=_announced(run),
+        readings=view.plan.readings,
         is_part=bool(task_id) and len(view.tasks) != 1,
         is_final=not task_id,
         baseline=baseline_of(run),
@@ -69,8 +68,5 @@ def _words_of(view: RunView, task_id: str) -> str:
 
 
 def _announced(run: Run) -> tuple[TestThatChanges, ...]:
-    """Return the announcements of a reviewed plan, or without a Planner those in the lines of the spec."""
-    plan = run.view.plan
-    if run.settings.workflow is Workflow.ORCHESTRATED:
-        return tuple(plan.tests_that_change) if plan.reviewed else ()
-    return announced_by(run.view.spec_words)
+    """Return the announcements of a reviewed plan."""
+    return run.view.plan.tests_that_change if run.view.plan.reviewed else ()

@@ -13,7 +13,6 @@ from state.journal.view import RunView
 from state.records.commands import BaselineOutcome
 from state.records.objections import Objection, Weight
 from state.settings.records import Effort
-from state.words import wants_no_test
 
 _UNUSED = {
     BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
@@ -37,8 +36,7 @@ def without_spared(view: RunView, task_id: str, objection: Objection) -> Objecti
     if objection.check != objecting.WITHOUT_WORK or objection.weight is not Weight.ONCE:
         return objection
     if task_id:
-        line = view.tasks[task_id].task.without_tests
-        lines = [line if wants_no_test(line, objection.parts) else ""]
+        lines = [view.tasks[task_id].task.without_tests]
     else:
         of_tasks = [
             view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()

@@ -10,7 +10,6 @@ from orchestrator.gates.power_steering.rules.unfinished import announced_in
 from orchestrator.run.asking.briefing import (
     conventions,
     decisions,
-    forbids_tests,
     minutes_of,
     not_run,
     others,
@@ -173,7 +172,7 @@ def build_prompt_with_feedback(
     return prompts.render(
         "build",
         task=task,
-        tests=not forbids_tests(task),
+        tests=not task.without_tests,
         spec=spec,
         others=place.others,
         conventions=place.conventions,
