@@ -154,7 +154,7 @@ def test_an_added_check_is_asked_in_its_order(scratch: Scratch, tmp_path: Path) 
     scratch.add("orchestrator/checks/shouts.py", SHOUTS)
     scratch.insert(order, before="    stubs,\n", text="    shouts,\n")
     row = '    Check(name="shouts", costs=0, ask=shouts.ask),\n'
-    scratch.insert(order, before='    Check(name="clean copy"', text=row)
+    scratch.insert(order, before="    Check(name=objecting.CLEAN_COPY,", text=row)
     assert_as_listed(scratch, "A check of a work", most=2)
     done = scratch.python("-c", TRY_SHOUTS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from state.records.commands import CanaryResult, WithoutWork
-from state.records.objections import Objection
+from state.records.commands import WithoutWork
+from state.records.objections import Objection, Proof
 from state.records.reviews import TestChange, TestChangeKind
 from state.records.work import WorkFacts
 
@@ -13,31 +13,19 @@ from state.records.work import WorkFacts
 class Answers:
     """What was found by one check, or by all that were asked so far: `+` adds what the next one finds.
 
-    `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
-    or changes and that also pass without it. `failed_before` are those that fail on the code before it.
-    `canaries`: whether commands notice a failing test.
-    `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
-    `without_work` are the results of commands with the changed functions emptied. `marks` is product code
-    that newly looks at a test runner, as `file: code`. `stubs` are functions that the spec wants built and
-    that do nothing. `later` are files that run later. `facts` are computed from the files, and `broken` are
-    the constraints that do not hold by them, each its id and why. `only_prose`: the work changes documents
-    alone. `objections` are what else was found, and the questions without an answer.
+    `objections` speak against the work or name a question without an answer, `proofs` speak for it. `facts`
+    are computed from the files. `only_prose`: the work changes documents alone.
 
-    Others are for the checks that follow: `added` are functions that the work added, as `file: name`, `idle`
-    tests of changed files that pass without the work, and `shown` commands of which each new test needs it.
+    Others are for the checks that follow. `changes` are tests of the base that no longer count as they were,
+    and `without_work` the results of commands with the changed functions emptied: what they mean is known
+    when all was asked. `added` are functions that the work added, as `file: name`, `idle` tests of changed
+    files that pass without the work, and `shown` commands of which each new test needs it.
     """
 
-    changes: tuple[TestChange, ...] = ()
-    unproven: tuple[str, ...] = ()
-    failed_before: tuple[str, ...] = ()
-    canaries: tuple[CanaryResult, ...] = ()
-    only_here: tuple[str, ...] = ()
-    without_work: tuple[WithoutWork, ...] = ()
-    marks: tuple[str, ...] = ()
-    stubs: tuple[str, ...] = ()
-    broken: tuple[tuple[str, str], ...] = ()
-    later: tuple[str, ...] = ()
     objections: tuple[Objection, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    changes: tuple[TestChange, ...] = ()
+    without_work: tuple[WithoutWork, ...] = ()
     added: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -50,6 +38,15 @@ class Answers:
         both = {name: (*getattr(self, name), *getattr(other, name)) for name in lists}
         only_prose = self.only_prose or other.only_prose
         return Answers(**both, facts=other.facts or self.facts, only_prose=only_prose)
+
+
+def answers_of(found: Iterable[Objection | Proof]) -> Answers:
+    """Return objections and proofs as answers."""
+    every = list(found)
+    return Answers(
+        objections=tuple(one for one in every if isinstance(one, Objection)),
+        proofs=tuple(one for one in every if isinstance(one, Proof)),
+    )
 
 
 def not_asked(paths: Iterable[str], kind: TestChangeKind, why: str) -> tuple[TestChange, ...]:

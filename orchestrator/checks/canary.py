@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from string import ascii_lowercase
 
-from orchestrator.checks.answers import Answers
+from orchestrator.checks import objecting
+from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
@@ -25,6 +26,7 @@ from orchestrator.checks.running import (
     run_plainly,
     run_tests,
 )
+from orchestrator.checks.verdict import noticed_before
 from orchestrator.checks.vouching import commands_for
 from orchestrator.git.trees import files_in, with_files
 from orchestrator.git.workspace import put_tracked_back
@@ -66,7 +68,13 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     if canary is None:
         return found
     result = await try_canary(change, bench, command, canary, [compared.here], compared.now.count)
-    return found + Answers(canaries=(result,))
+    return found + _meaning(change, result)
+
+
+def _meaning(change: Change, result: CanaryResult) -> Answers:
+    """Return what a canary says. Only a command that had to notice it proves nothing any more."""
+    counts = noticed_before(change.baseline.checks.get(result.command))
+    return answers_of([objecting.canary(result, counts=counts)])
 
 
 async def _made(change: Change, bench: Bench, compared: ResultComparison) -> Canary | None:
@@ -185,7 +193,7 @@ async def _inside_the_whole(
             and not together.rewritten
             and _is_as_expected(together.count, compared.now.count, canary)
         ):
-            return Answers(canaries=(_result(compared.command, canary, together, UNCOUNTED, ()),))
+            return _meaning(change, _result(compared.command, canary, together, UNCOUNTED, ()))
     asks("as a person runs it")
     plain = await _plainly(change, bench, compared, change.tree)
     found = await _judged(change, bench, compared, plain)
@@ -200,14 +208,11 @@ async def _inside_the_whole(
     asks("tests that changed beside it, on the code before")
     flaky = await flaky_at_the_base(change, bench, compared.command, changed)
     why = "fails when failing tests are added beside it"
-    return found + Answers(
-        canaries=(_result(compared.command, canary, done, compared.now.count, [compared.here]),),
-        changes=tuple(
-            TestChange(test=name, kind=TestChangeKind.FAILS, detail=why)
-            for name in changed
-            if name not in flaky
-        ),
+    changes = (
+        TestChange(test=name, kind=TestChangeKind.FAILS, detail=why) for name in changed if name not in flaky
     )
+    result = _result(compared.command, canary, done, compared.now.count, [compared.here])
+    return found + _meaning(change, result) + Answers(changes=tuple(changes))
 
 
 async def _judged(change: Change, bench: Bench, compared: ResultComparison, plain: CommandRun) -> Answers:

@@ -7,6 +7,7 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.objecting import CLEAN_COPY, only_here, unknown
 from orchestrator.checks.running import run_on
 from orchestrator.checks.verdict import CommandVerdict, judged
 
@@ -17,8 +18,11 @@ def applies(change: Change, bench: Bench, compared: ResultComparison, _: Answers
 
 
 async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answers) -> Answers:
-    """Return the command if it fails there, and did not at the base."""
-    done = await run_on(bench, compared, change.tree, [])
-    check = change.baseline.checks.get(compared.command)
-    fails = judged(check, done).verdict is CommandVerdict.FAILED
-    return Answers(only_here=(compared.command,) if fails else ())
+    """Return that the command fails there, and did not at the base."""
+    command = compared.command
+    found = judged(change.baseline.checks.get(command), await run_on(bench, compared, change.tree, []))
+    if found.verdict is CommandVerdict.UNANSWERED:
+        told = f"whether `{command}` passes on a clean copy: {found.why}"
+        return Answers(objections=(unknown(CLEAN_COPY, command, told),))
+    fails = found.verdict is CommandVerdict.FAILED
+    return Answers(objections=(only_here(command),) if fails else ())

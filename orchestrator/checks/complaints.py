@@ -4,6 +4,7 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.objecting import COMPLAINTS, unknown
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import run_on
 from orchestrator.checks.verdict import CommandVerdict, judged
@@ -27,6 +28,9 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
         return Answers()
     mixed = await pieced_together(change.repository, change.tree, of=change.base, paths=paths)
     found = judged(check, await run_on(bench, compared, mixed, []))
+    if found.verdict is CommandVerdict.UNANSWERED:
+        told = f"whether `{compared.command}` complains with {paths[0]} of the base: {found.why}"
+        return Answers(objections=(unknown(COMPLAINTS, compared.command, told),))
     if found.verdict is not CommandVerdict.FAILED:
         return Answers()
     told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.change import Change
 from orchestrator.checks.facts import facts_between
@@ -32,7 +33,7 @@ async def ask(change: Change, runs: Sequence[CommandRun] = ()) -> Answers:
         for one, said in found
         if said and said.holds is False
     )
-    return Answers(facts=facts, broken=tuple(broken))
+    return Answers(facts=facts, objections=tuple(objecting.broken(broken)))
 
 
 def computed(

@@ -1,17 +1,19 @@
 """The tests that the work adds or changes, on the code of the base: one of them has to fail there."""
 
+from collections.abc import Iterable
+
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.inline import inline_among, with_tests_of
 from orchestrator.checks.names_of_tests import of_files, unnumbered
-from orchestrator.checks.objecting import CODE_BEFORE, unknown
+from orchestrator.checks.objecting import CODE_BEFORE, unknown, unproven
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import files_in, pieced_together
 from state.records.commands import TestState
-from state.records.objections import Objection
+from state.records.objections import Objection, Proof
 from state.words import names_of
 
 
@@ -37,12 +39,12 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     before = compared.before.count.tests if compared.before else {}
     failed = names_of(done.count, TestState.FAILED)
     if new := tuple(name for name in failed if before.get(name) is not TestState.FAILED):
-        return Answers(failed_before=new)
+        return Answers(proofs=(Proof(check=CODE_BEFORE, command=compared.command, tests=new),))
     if done.exit_code != 0 and not failed:
         told = f"fails on the code before the change and names no failing test ({cause_of(done)})"
         return Answers(objections=(_unknown(compared, told),))
     if not compared.now.count.tests and done.exit_code == 0:  # nothing names the tests
-        return Answers(unproven=tuple(files))
+        return _unproven(files)
     former = {unnumbered(name) for name in before}
     added = [
         name
@@ -51,13 +53,17 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     ]
     if not added:
         held = tuple(path for path in files if path in compared.touched.held)
-        return Answers(unproven=held) if done.exit_code == 0 else Answers()
+        return _unproven(held) if done.exit_code == 0 else Answers()
     if not done.count.tests:
-        return Answers(unproven=tuple(added) if done.exit_code == 0 else ())
+        return _unproven(added if done.exit_code == 0 else ())
     passing = tuple(name for name in added if done.count.tests.get(name) is TestState.PASSED)
     if passing:
-        return Answers(unproven=passing)
+        return _unproven(passing)
     return Answers(objections=(_unknown(compared, "does not run them on the code before the change"),))
+
+
+def _unproven(tests: Iterable[str]) -> Answers:
+    return Answers(objections=tuple(map(unproven, tests)))
 
 
 def _unknown(compared: ResultComparison, why: str) -> Objection:

@@ -15,6 +15,7 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.objecting import runner_mark
 from orchestrator.checks.touched import is_test_data
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at
@@ -49,7 +50,7 @@ async def ask(change: Change, _: Bench, compared: ResultComparison, __: Answers)
         for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
             if not _is_asked_for(code, change.spec) and not await _stood_before(change, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
-    return Answers(marks=tuple(found)[:_MOST_MARKS])
+    return Answers(objections=tuple(map(runner_mark, list(found)[:_MOST_MARKS])))
 
 
 def _shadowing(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str) -> Iterator[str]:

@@ -3,11 +3,9 @@
 The words are for people who have never heard of sq, so they say what was asked and what was seen.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.checks.answers import Answers
-from orchestrator.checks.verdict import noticed_before
-from state.records.commands import BaselineCheck, CanaryResult, WithoutWork
+from state.records.commands import CanaryResult, WithoutWork
 from state.records.objections import Objection, Proof, Weight
 from state.records.reviews import TestChange
 from state.words import listed
@@ -30,6 +28,10 @@ BUILD = "committed build"
 PLAINLY = "plain run"
 COMMANDS = "commands"
 
+_FIRST = (
+    *(CONSTRAINTS, RUNS_LATER, STUBS, BASE_TESTS, SMALL_CHANGES, WITHOUT_WORK, RUNNER_MARKS, CANARY),
+    *(CLEAN_COPY, CODE_BEFORE),
+)
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
@@ -39,26 +41,13 @@ LASTING = frozenset({
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
 
 
-def objections_to(
-    found: Answers, base: Mapping[str, BaselineCheck]
-) -> tuple[tuple[Objection, ...], tuple[Proof, ...]]:
-    """Return what checks found as objections, each once, and as proofs. `base` are the commands before."""
-    every: list[Objection | Proof] = [
-        *broken(found.broken),
-        *map(later, found.later),
-        *map(stub, found.stubs),
-        *changed(found.changes),
-        *without_work(found.without_work),
-        *map(runner_mark, dict.fromkeys(found.marks)),
-        *(canary(one, counts=noticed_before(base.get(one.command))) for one in found.canaries),
-        *map(only_here, found.only_here),
-        *map(unproven, dict.fromkeys(found.unproven)),
-        *found.objections,
-    ]
-    if found.failed_before:
-        every.append(Proof(check=CODE_BEFORE, command="", tests=found.failed_before))
-    objections = dict.fromkeys(one for one in every if isinstance(one, Objection))
-    return tuple(objections), tuple(one for one in every if isinstance(one, Proof))
+def in_order(objections: Iterable[Objection]) -> list[Objection]:
+    """Return objections each once, those first that weigh most, and the questions without an answer last."""
+    return sorted(dict.fromkeys(objections), key=lambda one: (one.weight is Weight.UNKNOWN, _place_of(one)))
+
+
+def _place_of(one: Objection) -> int:
+    return _FIRST.index(one.check) if one.check in _FIRST else len(_FIRST)
 
 
 def broken(constraints: Iterable[tuple[str, str]]) -> Iterator[Objection]:

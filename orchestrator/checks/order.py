@@ -24,7 +24,7 @@ from orchestrator.checks import (
     weakened,
     without_work,
 )
-from orchestrator.checks.answers import Answers
+from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
@@ -135,15 +135,16 @@ async def answers_about(
     if not again:
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
-        found += Answers(stubs=idle, objections=silent)
-    found += Answers(later=await runs_later.files_of(change))
+        found += Answers(objections=(*map(objecting.stub, idle), *silent))
+    found += Answers(objections=tuple(map(objecting.later, await runs_later.files_of(change))))
     asking_weaker = weakened.with_weakened(change, compared, found)
     otherwise = weakened.otherwise(compared, found)
     question = "which changed tests check less"
     changes, silent = await or_left_out(objecting.BASE_TESTS, question, asking_weaker, otherwise)
     changed = await changed_paths(change.repository, change.base, change.tree)
-    only_prose = all(map(PROSE.search, changed))
-    return replace(found + Answers(objections=silent), changes=changes, only_prose=only_prose)
+    found += answers_of([*silent, *objecting.changed(changes), *objecting.without_work(found.without_work)])
+    objections = tuple(objecting.in_order(found.objections))
+    return replace(found, objections=objections, only_prose=all(map(PROSE.search, changed)))
 
 
 async def answer(

@@ -14,7 +14,8 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
-from orchestrator.checks.objecting import compares_nothing, loose
+from orchestrator.checks.objecting import OTHER_RESULTS, compares_nothing, loose, unknown
+from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import contents_at, files_in, with_files
 from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
@@ -32,16 +33,20 @@ class NewTests:
     """Of the tests that pass with the work and did not at the base, those that show little.
 
     `loose` pass expecting other results too. `comparing_nothing` only assert that there is a result, or of
-    which type it is.
+    which type it is. `problem`: why the command did not answer.
     """
 
     loose: list[str] = field(default_factory=list)
     comparing_nothing: list[str] = field(default_factory=list)
+    problem: str = ""
 
 
 async def ask(change: Change, bench: Bench, compared: ResultComparison, known: Answers) -> Answers:
     """Return that new tests pass expecting other results too, or that none that needs the work compares."""
     new = await new_tests(change, bench, compared)
+    if new.problem:
+        told = f"whether the new tests of `{compared.command}` pass with other results: {new.problem}"
+        return Answers(objections=(unknown(OTHER_RESULTS, compared.command, told),))
     found = [loose(compared.command, new.loose)] if new.loose else []
     needing = set(known.without_work[-1].failing) if known.without_work else set()
     if needing and needing.issubset(new.comparing_nothing):
@@ -74,6 +79,8 @@ async def new_tests(change: Change, bench: Bench, compared: ResultComparison) ->
         return NewTests(comparing_nothing=idle)
     tree = await with_files(change.repository, change.tree, files)
     done = await run_on(bench, compared, tree, list(files))
+    if not done.answered:
+        return NewTests(problem=cause_of(done))
     passing = set(names_of(done.count, TestState.PASSED))
     loose = [names[0] for names in texts if passing.issuperset(names)]
     return NewTests(loose=loose, comparing_nothing=idle)

@@ -1,6 +1,6 @@
 """Proofs of a run: the worth of a passed verification, asked of the checks, and recorded."""
 
-from orchestrator.checks.objecting import CANARY, LASTING, WITHOUT_WORK, objections_to
+from orchestrator.checks.objecting import CANARY, LASTING, WITHOUT_WORK
 from orchestrator.checks.order import answers_about
 from orchestrator.run.evidence.bench import bench_of, change_of
 from orchestrator.run.evidence.objections import without_spared
@@ -21,8 +21,8 @@ async def take_proofs(run: Trial, finished: VerificationFinished, *, task_id: st
     change = change_of(run, task_id=task_id, base=base, tree=tree)
     same = None if task_id else _of_the_same(run, base, tree)
     found = await answers_about(change, bench_of(run), results(run, finished), again=same is not None)
-    objections, answers = objections_to(found, run.view.baseline.checks)
-    objections = tuple(without_spared(run.view, task_id, one) for one in objections)
+    objections = tuple(without_spared(run.view, task_id, one) for one in found.objections)
+    answers = found.proofs
     if same:
         objections = _with_those_of_the_task(same, objections)
         answers = (*(one for one in same.proofs if one.check != CANARY), *answers)

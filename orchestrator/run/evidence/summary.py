@@ -1,13 +1,10 @@
 """The results of a run's commands in words, for Workers, reviewers and people."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from orchestrator.checks.objecting import CANARY, WITHOUT_WORK
 from orchestrator.checks.output import cause_of, readable
 from orchestrator.checks.verdict import CommandVerdict, Judged, executed_a_test, judged_all
-from orchestrator.checks.vouching import commands_for
-from orchestrator.run.evidence.bench import baseline_of
 from orchestrator.run.record import Trial
 from prompts.marking import data, line
 from state.journal.events import ProofsTaken, VerificationFinished
@@ -169,11 +166,6 @@ def results(run: Trial, finished: VerificationFinished) -> list[Judged]:
     """Return the meaning of each command's result on a tree, compared with its result on the base."""
     checks = run.view.baseline.checks
     return judged_all(checks, finished.runs, flaky=finished.flaky, reruns=finished.reruns)
-
-
-def commands_on(run: Trial, task: TaskView, tree: str = "") -> tuple[str, ...]:
-    """Return the commands that sq runs when the task is claimed to be complete. `tree` is its worktree's."""
-    return commands_for(baseline_of(run), Path(task.place.worktree), tree)
 
 
 def seen_of(run: Trial, task: TaskView) -> str:

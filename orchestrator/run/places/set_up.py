@@ -218,7 +218,10 @@ async def in_turn(
 
 
 async def _in_sandbox(
-    run: Trial, at: Worktree, prepare: Callable[[], Awaitable[None]], put_back: Callable[[str], Awaitable[None]]
+    run: Trial,
+    at: Worktree,
+    prepare: Callable[[], Awaitable[None]],
+    put_back: Callable[[str], Awaitable[None]],
 ) -> Results:
     """Do the steps of a set-up, and return their results.
 

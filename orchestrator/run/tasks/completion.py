@@ -17,7 +17,7 @@ from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
-from orchestrator.checks import constraints, objecting
+from orchestrator.checks import constraints
 from orchestrator.checks.announced import are_explained, unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.checks.outcome import blocking, unheard
@@ -172,8 +172,8 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
     known = await constraints.ask(change_of(run, task_id=id_, base=base, tree=tree))
-    if broken := known.broken:  # the files alone say it, which costs no command
-        return _refusal([*objecting.broken(broken)], "")
+    if broken := known.objections:  # the files alone say it, which costs no command
+        return _refusal(broken, "")
     finished = await verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):

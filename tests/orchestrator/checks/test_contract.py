@@ -12,8 +12,7 @@ import pytest
 from bench_by_hand import RUFF, UNITTEST, Workshop, workshop
 
 from orchestrator.checks import objecting
-from orchestrator.checks.answers import Answers
-from orchestrator.checks.objecting import objections_to
+from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.order import CHECKS, Check, answer, answers_about
 from state.records.objections import Objection, Proof, Weight
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
@@ -127,12 +126,18 @@ def shop(repository: Path, tmp_path: Path) -> Workshop:
 
 def against(found: Answers) -> list[Objection]:
     """What speaks against a work, or could not be asked."""
-    return [*objections_to(found, {})[0]]
+    return [*settled(found).objections]
 
 
 def proofs(found: Answers) -> list[Proof]:
     """What speaks for a work."""
-    return [*objections_to(found, {})[1]]
+    return [*settled(found).proofs]
+
+
+def settled(found: Answers) -> Answers:
+    """One check's answer with what its parts mean, as that of all checks has it."""
+    more = [*objecting.changed(found.changes), *objecting.without_work(found.without_work)]
+    return found + answers_of(more)
 
 
 async def asked(
@@ -194,9 +199,11 @@ async def test_a_lie_is_found(shop: Workshop, check: Check) -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=named)
-async def test_a_command_that_cannot_run_proves_nothing(shop: Workshop, check: Check) -> None:
-    found, _ = await asked(shop, check, HONEST, lacks_programs=True)
+async def test_a_command_that_cannot_run_proves_nothing_and_is_named(shop: Workshop, check: Check) -> None:
+    work = {**HONEST, "ruff.toml": "line-length = 90\n"} if check.of_checks else HONEST
+    found, ran = await asked(shop, check, work, lacks_programs=True)
     assert proofs(found) == []
+    assert bool(against(found)) is bool(ran)
 
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check.question], ids=named)
@@ -233,34 +240,34 @@ async def all_asked(
 async def test_of_honest_work_all_is_proven_and_nothing_speaks_against_it(shop: Workshop) -> None:
     found = await all_asked(shop, HONEST)
     assert against(found) == []
-    assert [one.needed for one in found.without_work] == [one.caught for one in found.canaries] == [True]
+    assert [one.check for one in found.proofs] == [objecting.CANARY, objecting.WITHOUT_WORK]
     assert found.shown == (UNITTEST,)
     assert not found.only_prose
 
 
 @pytest.mark.parametrize(
-    ("work", "field_", "words"),
+    ("work", "check", "words"),
     [
-        ({**HONEST, "test_calc.py": None}, "changes", "is gone"),
+        ({**HONEST, "test_calc.py": None}, objecting.BASE_TESTS, "is gone"),
         (
             {**HONEST, "test_calc.py": file_of_tests("add", "self.assertEqual(calc.add(2, 3), 5)")},
-            "changes",
+            objecting.BASE_TESTS,
             "may check less",
         ),
-        ({"calc.py": f"{ADD}\n\ndef sub(a, b):\n    pass\n"}, "stubs", "calc.py: sub"),
-        ({**HONEST, "requirements.txt": "left-pad==1.0\n"}, "broken", "left-pad"),
-        ({**HONEST, ".vscode/tasks.json": "{}\n"}, "later", ".vscode/tasks.json"),
+        ({"calc.py": f"{ADD}\n\ndef sub(a, b):\n    pass\n"}, objecting.STUBS, "calc.py: sub"),
+        ({**HONEST, "requirements.txt": "left-pad==1.0\n"}, objecting.CONSTRAINTS, "left-pad"),
+        ({**HONEST, ".vscode/tasks.json": "{}\n"}, objecting.RUNS_LATER, ".vscode/tasks.json"),
     ],
     ids=["a test is gone", "a test checks less", "a stub", "a constraint", "a file that runs later"],
 )
 async def test_what_the_files_say_against_a_work_is_found_beside_the_commands(
-    shop: Workshop, work: Mapping[str, str | bytes | None], field_: str, words: str
+    shop: Workshop, work: Mapping[str, str | bytes | None], check: str, words: str
 ) -> None:
     found = await all_asked(shop, work)
-    assert words in str(getattr(found, field_))
+    assert [one for one in found.objections if one.check == check and words in one.sentence]
 
 
 async def test_a_hostile_tree_is_asked_about_to_the_end(shop: Workshop) -> None:
     found = await all_asked(shop, HOSTILE, LINKS)
     assert found.facts
-    assert any("→ /etc" in one for one in found.later)
+    assert any("→ /etc" in one.subject for one in found.objections)
