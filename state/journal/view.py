@@ -25,7 +25,7 @@ from state.records.questions import Answer, Basis, Confidence, Question
 from state.records.reviews import ReviewIssue
 from state.records.spec_check import Decider
 from state.roles import Role
-from state.settings.records import Settings
+from state.settings.records import Confinement, Settings
 from state.words import question_key
 
 SPEC = "the spec"  # the subject of decisions before the work. No task has such an id
@@ -88,7 +88,7 @@ class RunView:
     @property
     def agent(self) -> str:
         """The name of the agent that works in sessions."""
-        return self.started.confined.agent if self.started else ""
+        return (self.started.confined if self.started else Confinement()).agent
 
     def calls_of(
         self, role: Role, task_id: str, attempt: int | None = None, subject: str = ""
