@@ -121,7 +121,6 @@ def _problem(result: CommandResult, limit_s: float) -> str:
 UNCERTAIN = "sq was ended while it was being sent, so it may not have arrived"
 
 
-
 log = structlog.get_logger(__name__)
 
 
@@ -165,7 +164,7 @@ class Sender:
         self._tell()
 
     async def finish(self) -> None:
-        """Wait until all is sent, as long as one notice may take. What is not sent then is recorded as such."""
+        """Wait until all is sent, as long as one notice may take. What is not sent by then is recorded."""
         with anyio.move_on_after(self._last_s) as limit:
             while self._seen < self._view().clock.last_seq or self._waiting:
                 await self._moved.wait()
