@@ -79,12 +79,10 @@ class SessionSandboxes:
 
     @property
     def hold_sessions(self) -> bool:
-        """As `Sandboxes`."""
         return self.boundary.around_sessions or self.boundary.around_bash
 
     @property
     def open_hosts(self) -> bool:
-        """As `Sandboxes`."""
         return self.boundary.around_sessions and self.boundary.outside.hosts is not None
 
     def walls(self, needs: Needs) -> SandboxWalls | None:
@@ -103,7 +101,6 @@ class SessionSandboxes:
     def of_commands(
         self, workspace: Path, environment: Mapping[str, str], temporary: Path | None
     ) -> CommandSandbox | None:
-        """As `Sandboxes`."""
         if not self.boundary.around_bash:
             return None
         environ = {**self.boundary.environ, **environment}

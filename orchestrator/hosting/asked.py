@@ -184,7 +184,6 @@ def points_in(spec: str) -> list[str]:
 
 
 def round_in(spec: str) -> int:
-    """Return which round a spec is of, or 0."""
     found = _OF_ROUND.findall(spec)
     return int(found[-1]) if found else 0
 

@@ -73,11 +73,9 @@ class ProjectCommands:
         return self.boundary.around_commands
 
     def hosts_used(self) -> tuple[HostUse, ...]:
-        """As `Commands`."""
         return self.boundary.outside.take_uses()
 
     async def read_registry(self, host: str, path: str) -> bytes:
-        """As `Commands`."""
         read = self.boundary.outside.read
         return await read(host, path) if read else b""
 
@@ -98,7 +96,6 @@ class ProjectCommands:
         is_evidence: bool = False,
         alone: bool = False,
     ) -> Ran:
-        """As `Commands`."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,
@@ -154,7 +151,6 @@ class ProjectCommands:
         return {target: source for target, source in found.items() if source.exists()}
 
     def variables_of(self, folder: Path) -> dict[str, str]:
-        """As `Commands`."""
         found = {}
         for name, _, text in (one.partition("=") for one in self.settings.worktree_variables):
             if text == AUTO and (folder, name) not in self._ports:

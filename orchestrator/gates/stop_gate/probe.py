@@ -2,10 +2,10 @@
 
 It imports only modules that read files. In doubt a step applies and looks closely itself. It counts the same
 open items as the step of todos, by a fast search in the bytes of the transcript, and parses only the calls of
-the list tools and their results. JSON is parsed with the scanner inside `json` alone: importing `json` takes
-half as long as starting Python.
+the list tools and their results.
 """
 
+import json
 import os
 from stat import S_ISREG
 
@@ -275,28 +275,6 @@ def _quoted(id_: str) -> bytes:
     return b'"%s"' % id_.encode()
 
 
-class _Usual:
-    """The defaults of `json.loads`."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = float
-
-
 def parse_json(data: bytes) -> "Any":  # noqa: ANN401  JSON
     """The value in UTF-8 text. Raises `ValueError` if it is not JSON, `RecursionError` if too deep."""
-    text = data.decode("utf-8", "surrogatepass").strip(" \t\n\r")
-    try:
-        from _json import make_scanner  # CPython's
-
-        value, end = make_scanner(_Usual)(text, 0)  # type: ignore[arg-type]  # any object with these works
-        if end == len(text):
-            return value
-    except (ImportError, StopIteration, SystemError):  # SystemError: its error needs `json`
-        pass
-    import json
-
-    return json.loads(text)
+    return json.loads(data.decode("utf-8", "surrogatepass").strip(" \t\n\r"))

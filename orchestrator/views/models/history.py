@@ -8,9 +8,6 @@ from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.events.tasks import Stage
 from state.journal.view import RunView
-from state.records.calls import CallEnd
-
-_GOOD = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
 class SpanKind(StrEnum):
@@ -103,7 +100,7 @@ class History:
             case e.CallResumed():
                 self._resume(view, event, stored)
             case e.CallEnded():
-                self._finish(event.call_id, stored, good=event.end in _GOOD)
+                self._finish(event.call_id, stored, good=event.end.is_good)
                 self.doing.pop(event.call_id, None)
             case e.CallInterrupted():
                 self._finish(event.call_id, stored, good=None)

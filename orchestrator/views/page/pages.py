@@ -101,7 +101,6 @@ def is_about(view: RunView, task_id: str) -> Callable[[Stored], bool]:
 
 
 def event_row(stored: Stored) -> EventRow:
-    """Return an event as a row."""
     fields = msgspec.to_builtins(stored.event)
     said = (
         f"{name}={short(str(value), 60)}"
@@ -174,7 +173,6 @@ def said_in(story: RunStory) -> list[SaidRow]:
 
 
 def decisions_regions(run: FollowedRun) -> Regions:
-    """Return the regions of the page of decisions."""
     return {"r-head": head_region(run), **decided_regions(run.story, run.folder.name)}
 
 
@@ -191,7 +189,6 @@ def task_regions(run: FollowedRun, *, task_id: str, attempt: int) -> Regions:
 
 
 def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
-    """Return the region of the list of runs."""
     rows = [
         (
             one,

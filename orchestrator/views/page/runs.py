@@ -162,7 +162,6 @@ def run_stream(runs: Runs, run_id: str, key: object, render: Render) -> Response
 
 
 def list_stream(runs: Runs, regions: Callable[[], Regions]) -> Response:
-    """Return the stream of the list of runs."""
     return _response(runs, _list_events(runs, regions))
 
 

@@ -193,11 +193,9 @@ class Sheet(ModalScreen[None]):
         self.query_one("#sheet", Panel).replace(self._make(max(20, event.size.width - 2)))
 
     def action_close(self) -> None:
-        """Close the sheet."""
         self.dismiss()
 
     def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
         self.query_one("#sheet", Panel).scroll(rows)
 
     def action_page(self, pages: int) -> None:
