@@ -62,11 +62,10 @@ def test_the_question_benchmark_ends_with_its_figures():
 
 @pytest.mark.late
 def test_the_steering_benchmark_ends_with_its_figures():
-    small = ["--model-s", "0.05", "--tokens", "2000", "--entries", "200", "--saves", "20"]
+    small = ["--model-s", "0.05", "--tokens", "2000"]
     figures = figures_of("power_steering", *small)
     assert set(figures) == {
-        *("wall_after_warm_s", "wall_late_begin_s", "billed_token_ratio", "facts_s"),
-        *("state_save_ms_median", "state_save_ms_p99", "bare_write_ms_median", "checks", "calls"),
+        *("wall_after_warm_s", "wall_late_begin_s", "billed_token_ratio", "checks", "calls"),
         *("run_wall_s", "run_billed_token_ratio", "run_calls"),
     }
     assert (figures["checks"], figures["calls"], figures["run_calls"]) == (23, 23, -(-23 // TOGETHER))
@@ -74,9 +73,6 @@ def test_the_steering_benchmark_ends_with_its_figures():
     assert figures["wall_late_begin_s"] >= 2 * 0.05
     assert 0.05 < figures["run_billed_token_ratio"] < figures["billed_token_ratio"] < 0.5
     assert figures["run_wall_s"] >= 0.05
-    assert figures["facts_s"] > 0
-    assert figures["bare_write_ms_median"] > 0
-    assert 0 < figures["state_save_ms_median"] <= figures["state_save_ms_p99"]
 
 
 @pytest.mark.late
@@ -92,8 +88,6 @@ def test_an_ordinary_stop_takes_at_most_six_starts_of_python():
     figures = figures_of("stop_gate", "--floor", "--times", "5", "--entries", "500")
     assert figures["ordinary_ratio"] <= figures["most"] == 6
     assert {"promise_ratio", "no_key_more_ms"} < set(figures)
-    assert figures["words_go_on"] >= 20
-    assert figures["words_wrong"] == 0
 
 
 @pytest.mark.late
@@ -103,15 +97,13 @@ def test_the_stop_gate_benchmark_ends_with_its_figures():
     assert {*ratios, "ordinary_ms", "judge_ms", "judge_slow_model_s", "rss_mb"} <= set(figures)
     assert set(figures) <= {
         *ratios,
-        "judge_tls_ratio",
         "no_key_more_ms",
         "ordinary_ms",
         "judge_ms",
         "judge_slow_model_s",
         "rss_mb",
-        *(words := {"words_go_on", "words_other", "words_wrong"}),
     }
-    assert all(figure > 0 for name, figure in figures.items() if name not in {"no_key_more_ms", *words})
+    assert all(figure > 0 for name, figure in figures.items() if name != "no_key_more_ms")
     assert figures["judge_slow_model_s"] >= 0.05
 
 
