@@ -81,13 +81,13 @@ GOALS = {
     "rss_growth_mb": 20,
 }
 OTHERS = {
-    "exchange": ("run_overhead", ["--pairs", "3"], "wall_ratio", "exchange_ratio"),
+    "exchange": ("run_overhead", ["--pairs", "3", "--only-sq"], "wall_ratio", "exchange_ratio"),
     "question": ("question_round_trip", [], "median_ms", "question_ms"),
-    "judged": ("stop_gate", ["--times", "10"], "judge_ratio", "judged_stop_ratio"),
+    "judged": ("stop_gate", ["--times", "10", "--model-s", "0.1"], "judge_ratio", "judged_stop_ratio"),
 }
 PARTS = (*OTHERS, "parallel", "start", "first", "overloads", "characters", "commands", "scale", "memory")
 CHARACTERS_BEFORE = {"all": 798_836, "judge": 398_802}  # of the demo's requests, at 8c65524f^
-TIMES = 5
+TIMES, FEW = 5, 3
 AT_ONCE = 8
 REPLIES = 4  # of each Worker
 APPENDS = 400
@@ -189,11 +189,11 @@ def bare(folder: Path) -> list[str]:
     return [sys.executable, "-c", BARE, str(find_cli())]
 
 
-def first_requests(place: Path) -> dict[str, float]:
+def first_requests(place: Path, times: int) -> dict[str, float]:
     """Measure how long the first request takes, and how long an interrupt."""
     seconds: dict[str, list[float]] = {"bare": [], "off": [], "whole": []}
     gone: list[float] = []
-    for number in range(TIMES + 1):
+    for number in range(times + 1):
         for side in seconds if number % 2 else reversed(seconds):
             folder = place / f"{side}-{number}"
             command = bare(folder) if side == "bare" else sq_run(folder, "--sandbox", side)
@@ -201,7 +201,7 @@ def first_requests(place: Path) -> dict[str, float]:
                 began = time.perf_counter()
                 process = started(command, folder, model)
                 spent = waited(model, 1, process) - began
-                time.sleep(AT_WORK_S)
+                time.sleep(0 if side == "bare" else AT_WORK_S)
                 ended = _interrupted(process)
             if number:  # the first of each warms the caches
                 seconds[side].append(spent)
@@ -433,7 +433,7 @@ def main(only: str, events: int, *, floor: bool) -> None:
     figures |= {"parallel_ratio": round(parallel(), 3)} if "parallel" in asked else {}
     with own_home() as place:
         figures |= starts(place) if "start" in asked else {}
-        figures |= first_requests(place) if "first" in asked else {}
+        figures |= first_requests(place, FEW if floor else TIMES) if "first" in asked else {}
         figures |= overloads(place) if "overloads" in asked else {}
         figures |= characters(place) if "characters" in asked else {}
         figures |= scale(place, events) if "scale" in asked else {}
