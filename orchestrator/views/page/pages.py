@@ -128,7 +128,7 @@ def _plain(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS, _MOST_SAID = 250, 60, 20, 40
+_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS, _MOST_SAID, _MOST_FEED = 250, 60, 20, 40, 100
 _MARKS = {
     RunState.ACTIVE: ("calm", "●"),
     RunState.INTERRUPTED: ("warn", "‖"),
@@ -155,7 +155,7 @@ def overview_regions(run: FollowedRun) -> Regions:
         "r-tasks": show("tasks", tasks=tasks, more=len(seen.tasks[_MOST_TASKS:])),
         **evidence_regions(story, run_id),
         **amount_regions(story, run_id, run.tick),
-        "r-feed": show("feed", feed=list(reversed(run.feed))),
+        "r-feed": show("feed", feed=run.newest.told[: -_MOST_FEED - 1 : -1]),
     }
 
 

@@ -11,11 +11,12 @@ from textual.screen import Screen
 
 from orchestrator.views.models.summary import Group, Overview, TaskRow
 from orchestrator.views.models.tasks import overview
+from orchestrator.views.run.followed import Snapshot
 from orchestrator.views.watch import tabs
+from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.head import TaskLine, band, ends_with, headline, state_of, task_list
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.side import Side
-from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import line, rows_of
 from state.journal.events import Stored
 
@@ -93,7 +94,7 @@ class DrawnRun(Screen[None]):
     """Follows one run. It reads, and changes nothing."""
 
     def __init__(
-        self, following: WatchedRun, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
+        self, following: Following, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
     ) -> None:
         """Make the screen.
 

@@ -10,9 +10,10 @@ from textual.containers import Vertical
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.trees import changes_between, is_hash, shown_patch
+from orchestrator.views.run.followed import Snapshot
 from orchestrator.views.watch import tabs
+from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line
 from state.errors import GitError
 from state.journal.events import MessageReceived, Stored
@@ -29,7 +30,7 @@ _OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: 
 class Side(Vertical):
     """Shows a task at a moment. `task_id` is "" for the run as a whole."""
 
-    def __init__(self, following: WatchedRun, moment: Snapshot) -> None:
+    def __init__(self, following: Following, moment: Snapshot) -> None:
         """Make the half.
 
         Args:
