@@ -21,6 +21,7 @@ from agents.access import Connection
 from agents.ask.port import Asker
 from agents.caller import Caller
 from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS
+from agents.login import config_folder
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.cli_settings import CommandSandbox
@@ -316,7 +317,5 @@ class Platform:
             yield text.decode(errors="replace")
 
     def _transcripts(self, session_id: str, environ: Mapping[str, str]) -> list[Path]:
-        folder = self._config_dir(session_id)
-        if folder is None:
-            folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+        folder = self._config_dir(session_id) or config_folder(environ)
         return list((folder / "projects").glob(f"*/{session_id}.jsonl"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from agents.access import Connection, ForwardConnection
 from agents.asker import make_asker
 from agents.backend import NAMES, Claude, Platform, SessionTelemetry, one_per_processor
+from agents.login import config_folder
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
@@ -104,7 +105,7 @@ class SessionSandboxes:
         if not self.boundary.around_bash:
             return None
         environ = {**self.boundary.environ, **environment}
-        kept = Path(environ.get("CLAUDE_CONFIG_DIR") or self.boundary.home / ".claude")
+        kept = config_folder({**environ, "HOME": str(self.boundary.home)})
         others = [folder for folder in self.boundary.kept_out if not workspace.is_relative_to(folder)]
         git, context = git_folders(workspace), self.boundary.context
         return CommandSandbox(

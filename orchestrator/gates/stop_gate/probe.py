@@ -86,7 +86,7 @@ def transcript_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = 
         return path if isinstance(path, str) else ""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return ""
-    projects = os.path.join(_config(environ), "projects")
+    projects = os.path.join(config_folder(environ), "projects")
     try:
         found = [os.path.join(projects, name, f"{session}.jsonl") for name in os.listdir(projects)]
     except (OSError, ValueError):
@@ -94,7 +94,8 @@ def transcript_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = 
     return next((file for file in found if os.path.isfile(file)), "")
 
 
-def _config(environ: "Mapping[str, str]") -> str:
+def config_folder(environ: "Mapping[str, str]") -> str:
+    """As `agents.login.config_folder`, which costs more to import."""
     return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
 
 
@@ -130,7 +131,7 @@ def has_open_tasks(session: object) -> bool:
     """Whether one of Claude Code's task files has an open task."""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return False
-    folder = os.path.join(_config(os.environ), "tasks", session)
+    folder = os.path.join(config_folder(os.environ), "tasks", session)
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except (OSError, ValueError):
