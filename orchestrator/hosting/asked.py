@@ -161,7 +161,6 @@ def round_spec(
         tasks: their titles.
         asked: what this round is about.
         number: of the pull request.
-        round_: which round it is, from 1.
     """
     parts = [
         f"# Round {round_} of the review of pull request {number}",
