@@ -164,7 +164,7 @@ class Sender:
         self._tell()
 
     async def finish(self) -> None:
-        """Wait until all is sent, as long as one notice may take. What is not sent by then is recorded."""
+        """Wait until all is sent, as long as one notice may take. What is not sent then is recorded."""
         with anyio.move_on_after(self._last_s) as limit:
             while self._seen < self._view().clock.last_seq or self._waiting:
                 await self._moved.wait()
