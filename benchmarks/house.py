@@ -1,4 +1,4 @@
-"""Measures the checkout: size, rooms, import chains, functions, records, prose, and the ways through a run.
+"""Measures the checkout: size, import chains, records, prose, and the ways through a run.
 
 `python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
@@ -27,7 +27,6 @@ from benchmarks.figures import ROOT, print_figures
 
 TOPS = ("agents", "orchestrator", "prompts", "state")
 JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
-MOST_LINES = 50  # of a function
 TURNS = {
     "semicolons": re.compile(r";"),
     "what_clauses": re.compile(r"\bwhat\b(?![^.?!]*\?)", re.IGNORECASE),  # not in questions
@@ -134,21 +133,9 @@ def longest_chain(graph: grimp.ImportGraph) -> tuple[str, ...]:
     return max((chain(module) for module in sorted(names)), key=len)
 
 
-def long_functions() -> list[str]:
-    """The functions of more than 50 lines."""
-    found = []
-    for file in code_files():
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
-                if length > MOST_LINES:
-                    found.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} ({length})")
-    return found
-
-
-def folders() -> dict[str, int]:
-    """How many files of code each folder holds."""
-    return dict(Counter(str(file.parent.relative_to(ROOT)) for file in code_files()))
+def rooms() -> list[Path]:
+    """The folders that hold code."""
+    return sorted({file.parent for file in code_files()})
 
 
 def records() -> dict[str, int]:
@@ -247,9 +234,7 @@ def measured() -> dict[str, object]:
     return {
         **sizes(graph),
         "code_lines": sum(map(code_lines, sources)),
-        "max_files_in_a_folder": max(folders().values()),
         "longest_import_chain": len(chain),
-        "functions_over_50": len(long_functions()),
         "readme_words": len(readme),
         "max_fields": max(records().values()),
         **prose(),
