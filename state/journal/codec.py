@@ -57,7 +57,7 @@ def decode(name: str, version: int, body: str | bytes) -> Event:
         )
     try:
         return decoder.decode(body)  # type: ignore[no-any-return]
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
         raise JournalError(f"a stored {name} cannot be read: {error}") from error
 
 

@@ -204,6 +204,15 @@ class RunFacts:
     history: History = field(default_factory=History)
 
 
+@dataclass(slots=True)
+class Snapshot:
+    """A run at one moment: the newest, or that of an earlier event. `seq` is the place of its last event."""
+
+    story: RunFacts
+    told: list[EventLines] = field(default_factory=list)
+    seq: int = 0
+
+
 def _stages_touched(view: RunView, event: Event) -> list[str]:
     """Return the tasks whose stage an event may have changed."""
     if isinstance(event, e.PlanAccepted | e.RunResumed):

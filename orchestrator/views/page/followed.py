@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.views.run.followed import ReadRun
+from orchestrator.views.run.story import ReadRun
 from state.errors import JournalError
 from state.inbox import Word, left_in
 from state.journal.events import Stored

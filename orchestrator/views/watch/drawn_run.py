@@ -9,9 +9,9 @@ from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
+from orchestrator.views.models.history import Snapshot
 from orchestrator.views.models.summary import Group, Overview, TaskRow
 from orchestrator.views.models.tasks import overview
-from orchestrator.views.run.followed import Snapshot
 from orchestrator.views.watch import tabs
 from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.head import TaskLine, band, ends_with, headline, state_of, task_list
@@ -150,7 +150,7 @@ class DrawnRun(Screen[None]):
         yield Panel("band", ground="raised")
         with Horizontal(id="body"):
             yield Tasks()
-            yield Side(self.following, self.moment)
+            yield Side(self.following.folder, self.following.messages, self.moment)
         yield Panel("foot", ground="raised")
 
     def on_mount(self) -> None:

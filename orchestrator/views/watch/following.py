@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.run.followed import ReadRun, Snapshot
-from orchestrator.views.run.story import RunStory
+from orchestrator.views.models.history import Snapshot
+from orchestrator.views.run.story import ReadRun, RunStory
 from state.errors import JournalError
 from state.journal.events import Stored
 from state.journal.store import is_active, journal_file

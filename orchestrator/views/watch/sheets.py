@@ -12,10 +12,10 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 
 from orchestrator.views.models.decisions import decision_lines, decisions_of
+from orchestrator.views.models.history import Snapshot
 from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
 from orchestrator.views.models.summary import why_not
 from orchestrator.views.models.timeline import timeline
-from orchestrator.views.run.followed import Snapshot
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.text import ScreenLine, Span, line, rows_of, text_of
