@@ -1,6 +1,7 @@
 """Measures the checkout: size, import chains, records, prose, and the ways through a run.
 
-`python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
+`python -m benchmarks.house` prints a table and, as its last line, one JSON object, with `--quick` without the
+ways through a run, which are real runs. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
 phrase are counted per 10,000 words of each kind: docstrings and comments (`prose`), messages (string
 constants of code), prompts, documents.
@@ -257,11 +258,12 @@ def _listed(files: list[str]) -> None:
 
 def main() -> None:
     """Print the table and the figures, or the turns of phrase in the files that are named."""
-    if sys.argv[1:]:
+    quick = sys.argv[1:] == ["--quick"]
+    if sys.argv[1:] and not quick:
         _listed(sys.argv[1:])
         return
     print(f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}")
-    print_figures({**measured(), **journeys()})
+    print_figures({**measured(), **({} if quick else journeys())})
 
 
 if __name__ == "__main__":

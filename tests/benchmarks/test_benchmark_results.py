@@ -18,7 +18,7 @@ SMALLEST = {
     "field": ["--case", "all_closed"],
     "fleet_growth": ["--hosts", "2", "--runs", "20", "--look-s", "1"],
     "gateway": [],
-    "house": [],
+    "house": ["--quick"],
     "watching": ["--quick"],
 }
 
