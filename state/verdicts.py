@@ -18,7 +18,8 @@ class Verdict(StrEnum):
 class GateResult:
     """One gate's answer and why. The blocked agent receives the reason, or `feedback` if it says more.
 
-    `key` is equal for the same failure of this gate. It is needed if the words do not show that.
+    `key` is equal for the same failure of this gate. It is needed if the words do not show that. `heard` are
+    the checks whose objections the reason has.
     """
 
     gate: str
@@ -26,6 +27,7 @@ class GateResult:
     reason: str
     key: str = ""
     feedback: str = ""
+    heard: tuple[str, ...] = ()
 
     @property
     def to_agent(self) -> str:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from state.records.commands import BaselineCheck, BaselineOutcome, TestCount, TestState, WithoutWork
+from state.records.commands import BaselineCheck, BaselineOutcome, TestCount, TestState
+from state.records.objections import Objection, Proof
 from state.records.plan import DeadlineFit
 from state.records.questions import Answer, Question
 from state.records.spec_check import SpecAnswer, SpecFinding, quoted
@@ -14,14 +15,6 @@ from state.records.work import WorkFacts
 OTHER_FORM = "is left out: --verify names the tests that sq runs"  # ends a line on a whole suite
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-NO_TEST = re.compile(
-    r"\b(?:no|not|without|never|nor|\w+n.t)\b.*\btest|\btest.*\b(?:not|no|\w+n.t)\b|\buntested\b",
-    re.IGNORECASE,
-)
-_OTHER_WORDS = re.compile(  # those of a line that speaks of no part
-    r"(?i)\b(?:no|not|without|do|does|don.t|write|add|new|any|unit|automated|further|tests?|testing|tested|are|is|be|it|this"
-    r"|that|them|needs?|needed|wanted|required|necessary|asked|for|here|at|all|should|must|the|a|change|work|task)\b|[\W_]"
-)
 _NAMED = 10  # tests in a sentence
 _ALIKE = 0.5  # of the words of two questions
 _RAN = frozenset({BaselineOutcome.PASSES, BaselineOutcome.FAILS})
@@ -98,12 +91,6 @@ def baseline_words(check: BaselineCheck) -> str:
     return words + (f", failing: {listed(failing)}" if failing else "")
 
 
-def untested(found: Iterable[WithoutWork]) -> list[WithoutWork]:
-    """Return the commands that pass without the work, if none fails without it."""
-    asked = [one for one in found if one.needed is not None]
-    return [] if any(one.needed for one in asked) else asked
-
-
 def fit_words(fit: DeadlineFit, now: datetime) -> list[str]:
     """Return what fits before a deadline in sentences, for people and for the Planner."""
     until, left = _at(fit.until), max(0.0, (fit.until - now).total_seconds())
@@ -129,88 +116,30 @@ def _minutes(seconds: float) -> str:
     return f"{minutes} min" if minutes else "less than a minute"
 
 
-def wants_no_test(line: str, found: Iterable[WithoutWork]) -> bool:
-    """Whether a line of the spec wants no test for functions that no test needs: it names one, or no part."""
-    if not NO_TEST.search(line):
-        return False
-    paths = [name.partition(": ") for one in untested(found) for name in one.functions]
-    names = {name.rpartition(".")[2] for _, _, name in paths}
-    names |= {part for path, _, _ in paths for part in _WORD.findall(path)}
-    return bool(names & set(_WORD.findall(line))) or not _OTHER_WORDS.sub("", line).strip()
+def groups_of(objections: Iterable[Objection]) -> list[list[Objection]]:
+    """Return objections in groups that one sentence says: of one check and equal words."""
+    return alike(objections, lambda one: (one.check, one.words))
 
 
-def untested_words(found: Sequence[WithoutWork]) -> str:
-    """Return that no test shows the work, for the agent or the person that has to act."""
-    functions = dict.fromkeys(name for one in found for name in one.functions)
-    commands = listed(f"`{one.command}`" for one in found)
-    return f"no test fails without the work: {commands} passes with {listed(functions)} emptied"
+def sentence_of(alike: Sequence[Objection]) -> str:
+    """Return such a group in a sentence without its end, with all subjects that the words do not name."""
+    first = alike[0]
+    return first.sentence if len(alike) == 1 else f"{first.words}: {listed(one.subject for one in alike)}"
 
 
-class _Proofs(Protocol):
-    @property
-    def without_work(self) -> tuple[WithoutWork, ...]: ...
-    @property
-    def marks(self) -> tuple[str, ...]: ...
-    @property
-    def unlike(self) -> tuple[str, ...]: ...
-    @property
-    def stubs(self) -> tuple[str, ...]: ...
-    @property
-    def facts(self) -> WorkFacts | None: ...
+def sentences(objections: Iterable[Objection]) -> list[str]:
+    """Return objections in sentences without their ends."""
+    return [sentence_of(group) for group in groups_of(objections)]
 
 
-def doubts(proofs: _Proofs | None) -> list[str]:
-    """Return the doubts of proofs, beside tests that change, that keep work from being complete."""
-    if proofs is None:
-        return []
-    told = [later_words(proofs.facts.later)] if proofs.facts and proofs.facts.later else []
-    told += [stubs_words(proofs.stubs)] if proofs.stubs else []
-    told += [untested_words(found)] if (found := untested(proofs.without_work)) else []
-    return [*told, *([marks_words(proofs.marks)] if proofs.marks else []), *proofs.unlike]
-
-
-def loose_words(command: str, tests: Sequence[str]) -> str:
-    """Return that tests pass whatever they expect, for the agent or the person that has to act."""
-    other = "when sq lets it expect another result than its text does"
-    return f"`{command}` passes {listed(tests)} too {other}"
-
-
-def noticed_words(found: Iterable[WithoutWork]) -> list[str]:
+def noticed_words(proofs: Iterable[Proof]) -> list[str]:
     """Return why commands whose tests cannot be counted count by their exit code."""
     return [
         f"`{one.command}` counts by its exit code, number of tests unknown: it fails with "
         f"{listed(one.functions)} taken out{', and with ' if one.small else ''}{'; '.join(one.small)}"
-        for one in found
-        if one.needed and one.noticed
+        for one in proofs
+        if one.by_exit_code
     ]
-
-
-def unnoticed_words(command: str, changes: Sequence[str]) -> str:
-    """Return that a command passes with small changes in the work, for whoever has to act."""
-    return f"`{command}` passes with each of these small changes in the work too: {'; '.join(changes)}"
-
-
-def nothing_compared_words(tests: Sequence[str]) -> str:
-    """Return that tests only ask whether there is a result, for the agent or the person that has to act."""
-    only = "compare no result: they only ask whether there is one, or which type it has"
-    return f"the tests that need the work {only} ({listed(tests)})"
-
-
-def later_words(paths: Sequence[str]) -> str:
-    """Return that files run later, for the agent or the person that has to act."""
-    what = "programs start or obey these files for their name alone, or the link leads out of the repository"
-    return f"{what}, and the spec names none of them: {listed(paths)}"
-
-
-def stubs_words(stubs: Sequence[str]) -> str:
-    """Return that functions are stubs, for the agent or the person that has to act."""
-    return f"the spec asks for {listed(stubs)}, and nothing is built there: the body is that of a stub"
-
-
-def marks_words(marks: Sequence[str]) -> str:
-    """Return that product code looks at a test runner, for the agent or the person that has to act."""
-    told = "product code looks at a test runner, or touches it, and may behave otherwise when it is tested"
-    return f"{told}: {listed(marks)}"
 
 
 def facts_words(facts: WorkFacts | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""A role, an event, a flag, gates and a runner are added to a copy of the code by the lists of CONTRIBUTING, and work there.
+"""A role, an event, a flag, gates, a check and a runner are added to a copy of the code by the lists of CONTRIBUTING, and work there.
 
 Each addition touches as many files as its list has places, and only files that the list names.
 """
@@ -17,6 +17,8 @@ TRY_SCOUT = table(__file__, "try_scout")
 TRY_EVENT = table(__file__, "try_event")
 WORDS = table(__file__, "words")
 MANNERS = table(__file__, "manners")
+SHOUTS = table(__file__, "shouts")
+TRY_SHOUTS = table(__file__, "try_shouts")
 NAPKIN = table(__file__, "napkin")
 SPUD = table(__file__, "spud")
 SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetch\n"
@@ -136,6 +138,18 @@ def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
     assert json.loads(done.stdout) == {
         "found": ["spud"], "only": "spud a_bed.txt", "set up": ["spade fetch"], "counted": [2, 1],
     }  # fmt: skip
+
+
+def test_an_added_check_is_asked_in_its_order(scratch: Scratch, tmp_path: Path) -> None:
+    order = "orchestrator/checks/order.py"
+    scratch.add("orchestrator/checks/shouts.py", SHOUTS)
+    scratch.insert(order, before="    stubs,\n", text="    shouts,\n")
+    row = '    Check(name="shouts", costs=0, ask=shouts.ask),\n'
+    scratch.insert(order, before='    Check(name="clean copy"', text=row)
+    assert_as_listed(scratch, "A check of a work", most=2)
+    done = scratch.python("-c", TRY_SHOUTS, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["LOUD.py shouts"]
 
 
 def test_mypy_refuses_an_added_event_that_has_no_words(scratch: Scratch) -> None:

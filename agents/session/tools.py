@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from state.records.calls import TASK_COMPLETE
-from state.records.plan import ConstraintKind, CriterionKind
+from state.records.plan import ConstraintKind, CriterionKind, ReadingKind
 from state.records.reviews import CriterionVerdict, EvidenceKind, IssueType
 from state.records.spec_check import FaultKind
 from state.roles import Role
@@ -175,6 +175,9 @@ class PlanCriterion(_Input):
         ),
     )
     task_ids: list[str] = Field(default_factory=list, description="Ids of the tasks that meet it.")
+    stays: bool = Field(
+        default=False, description="True if it demands that something stays as it is before the work."
+    )
 
 
 class PlanTest(_Input):
@@ -184,6 +187,19 @@ class PlanTest(_Input):
         description="The test's name as sq printed it, else as its file has it, or the path of the file."
     )
     line: str = Field(default="", description="The line of the spec that asks for it, word for word.")
+
+
+class PlanReading(_Input):
+    """A line of the spec that says more than a requirement."""
+
+    kind: ReadingKind = Field(
+        description=(
+            "`suite passes`: all tests have to pass, also those that fail now. `stays empty`: the functions "
+            "in `names` shall do nothing, as a stub, a no-op or an abstract method."
+        )
+    )
+    line: str = Field(description="The line of the spec that says so, word for word.")
+    names: list[str] = Field(default_factory=list, description="Names of functions, for `stays empty`.")
 
 
 class PlanInput(_Input):
@@ -196,6 +212,9 @@ class PlanInput(_Input):
     tests_that_change: list[PlanTest] = Field(
         default_factory=list,
         description="Existing tests, or files of tests, that have to change or go because the spec says so.",
+    )
+    readings: list[PlanReading] = Field(
+        default_factory=list, description="Lines of the spec that say one of these things, if there are some."
     )
 
 

@@ -21,9 +21,10 @@ from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.sandbox.signs import signs_in
 from agents.process.tree import CommandResult, run_command
 from agents.process.usage import processors
+from orchestrator.checks.bench import Ran
 from orchestrator.project.runners.reports import REPORTERS
 from orchestrator.run.command_limits import exceeded, share_of
-from orchestrator.run.ports import Ran, Reach
+from orchestrator.run.ports import Reach
 from orchestrator.run.purpose import next_command
 from orchestrator.run.record import Record
 from orchestrator.run.turns import ALONE, Turn, Turns, distance
@@ -73,9 +74,11 @@ class ProjectCommands:
         return self.boundary.around_commands
 
     def hosts_used(self) -> tuple[HostUse, ...]:
+        """As `Commands`."""
         return self.boundary.outside.take_uses()
 
     async def read_registry(self, host: str, path: str) -> bytes:
+        """As `Commands`."""
         read = self.boundary.outside.read
         return await read(host, path) if read else b""
 
@@ -96,6 +99,11 @@ class ProjectCommands:
         is_evidence: bool = False,
         alone: bool = False,
     ) -> Ran:
+        """As `Commands`, and with what `contained` has more.
+
+        At its limit it is tried once more, with no other command of this run beside it, if others ran beside
+        it or if it hangs and did not at the base. A failure of evidence counts only after it failed so.
+        """
         variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,
@@ -151,6 +159,7 @@ class ProjectCommands:
         return {target: source for target, source in found.items() if source.exists()}
 
     def variables_of(self, folder: Path) -> dict[str, str]:
+        """As `Commands`."""
         found = {}
         for name, _, text in (one.partition("=") for one in self.settings.worktree_variables):
             if text == AUTO and (folder, name) not in self._ports:
@@ -169,7 +178,7 @@ class ProjectCommands:
     @asynccontextmanager
     async def _turn(self, command: str, share: float) -> AsyncIterator[Turn]:
         """Wait for the turn of a command, and hold it during the block. A wait is recorded."""
-        recorder, asked = self.recorder, next_command.get()
+        recorder, asked = self.recorder, next_command()
         about = {"task_id": asked.task_id, "command": command}
         rank = partial(distance, recorder.view, asked) if recorder else int
         turn = Turn(command=command, share=share, rank=rank)
@@ -228,7 +237,7 @@ class ProjectCommands:
     async def _told(self, command: str, *, part: bool) -> AsyncIterator[None]:
         """Record that a command begins and that it has ended, also if it is cut off."""
         self._begun += 1
-        started = replace(next_command.get(), number=self._begun, command=command, part=part)
+        started = replace(next_command(), number=self._begun, command=command, part=part)
         begun, is_cut = time.monotonic(), True
         self._record(started)
         try:

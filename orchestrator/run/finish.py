@@ -3,13 +3,13 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
+from orchestrator.checks.announced import unannounced
+from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
-from orchestrator.run.evidence.changes import changes_of, ruling_words, unannounced
-from orchestrator.run.evidence.summary import canary_words, evidence_of, lost_canaries
-from orchestrator.run.evidence.verdict import CommandVerdict, Judged, judged
+from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, ruling_words
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
 from orchestrator.run.record import Run
@@ -20,9 +20,9 @@ from state.journal.events.tasks import Stage
 from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
-from state.records.commands import BaselineOutcome
+from state.records.objections import Objection, Weight
 from state.settings.records import Effort
-from state.words import asked_line, doubts, listed, untested, wants_no_test
+from state.words import asked_line, groups_of, listed, sentence_of
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -158,107 +158,27 @@ def _whole(view: RunView, effort: Effort) -> list[tuple[Outcome, str]]:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)
         rounds = effort.final_review_rounds
         causes.append((Outcome.STUCK, f"after {rounds} round(s) the final review still finds: {found}"))
-    gaps = [*_unverified(view), *(_unasked(view) if effort.block_unasked_work else ()), *_changed_tests(view)]
+    others = [one for one in gaps_of_whole(view, effort) if one.check != BASE_TESTS]
+    gaps = [*map(_gap, groups_of(others)), *_changed_tests(view)]
     return [*causes, *((Outcome.UNVERIFIED, why) for why in gaps)]
 
 
-def whole_results(view: RunView) -> list[Judged]:
-    """Return each command's result on the merged whole."""
-    verified = view.evidence.verifications.get(view.whole.tree)
-    if verified is None:
-        return []
-    return [
-        judged(view.baseline.checks.get(done.command), done, flaky=verified.flaky) for done in verified.runs
-    ]
-
-
-def _unverified(view: RunView) -> list[str]:
-    """Return the gaps in the verification of the merged whole."""
-    results = whole_results(view)
-    proofs = view.evidence.proofs.get(("", view.whole.tree))
-    causes = [*proofs.broken, *(canary_words(one) for one in lost_canaries(view, proofs))] if proofs else []
-    causes += [
-        f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide there"
-        for command in (proofs.only_here if proofs else ())
-    ]
-    if proofs and untested(proofs.without_work) and _are_spared(view):
-        proofs = replace(proofs, without_work=())
-    causes += [f"{one} (--merge-unverified takes it nevertheless)" for one in doubts(proofs)]
-    failed = [
-        one.run.command
-        for one in results
-        if one.verdict in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}
-    ]
-    if failed:
-        causes.append(f"the merged work does not pass {', '.join(f'`{command}`' for command in failed)}")
-    causes += [
-        f"`{one.run.command}` vouches for nothing: {one.why}"
-        for one in results
-        if one.verdict is CommandVerdict.NO_EVIDENCE
-        and view.baseline.checks.get(one.run.command)
-        and _failed_before(view, one)
-    ]
-    causes += [
-        f"`{command}` took too long at the base and was not run again: raise limits.verify_s"
-        for command, check in view.baseline.checks.items()
-        if check.chosen and check.outcome is BaselineOutcome.TOO_LONG
-    ]
-    causes += [
-        f"`{command}` never ends and was not run: {check.run.problem}"
-        for command, check in view.baseline.checks.items()
-        if check.chosen and check.outcome is BaselineOutcome.NEVER_ENDS
-    ]
-    if not (causes or evidence_of(view, results, proofs)):
-        ran = "; ".join(
-            f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results
-        )
-        causes.append(
-            f"there was nothing to verify with{f' ({ran})' if ran else ''}: give commands with --verify"
-        )
-    return causes
-
-
-def _unasked(view: RunView) -> list[str]:
-    """Return that sq could not ask whether a test needs the work, if nothing else has shown it."""
-    whole = view.evidence.proofs.get(("", view.whole.tree))
-    if whole is None or not whole.without_work or any(one.needed is not None for one in whole.without_work):
-        return []
-    of_tasks = [
-        view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
-    ]
-    if not any(one and one.without_work and not one.proven for one in of_tasks):
-        return []
-    asked = listed(f"`{one.command}` ({one.problem})" for one in whole.without_work)
-    remedy = (
-        "--verify names a runner that sq can run alone; a test that fails on the code before shows it too"
-    )
-    return [f"sq could not ask whether a test needs the work: {asked}. {remedy}"]
-
-
-def _are_spared(view: RunView) -> bool:
-    """Whether the spec wants no tests for each task whose work no test needs."""
-    alone = [
-        wants_no_test(task.task.without_tests, proofs.without_work)
-        for id_, task in view.tasks.items()
-        if (proofs := view.evidence.proofs.get((id_, task.claim.committed_tree)))
-        and untested(proofs.without_work)
-    ]
-    return bool(alone) and all(alone)
-
-
-def _failed_before(view: RunView, one: Judged) -> bool:
-    check = view.baseline.checks.get(one.run.command)
-    return check is not None and check.outcome in {BaselineOutcome.FAILS, BaselineOutcome.BROKEN}
+def _gap(alike: Sequence[Objection]) -> str:
+    """Return equal objections as a cause of the end."""
+    told = sentence_of(alike)
+    if alike[0].weight is Weight.UNKNOWN:
+        return f"sq could not check {told}. A test that fails on the code before shows it too"
+    return f"{told} (--merge-unverified takes it nevertheless)" if alike[0].weight is Weight.ONCE else told
 
 
 def _changed_tests(view: RunView) -> list[str]:
     """Return the tests that the work changed or removed without an announcement, and who accepted that."""
     whole = view.evidence.proofs.get(("", view.whole.tree))
     changes = [change for task in view.tasks.values() for change in changes_of(view, task)]
-    changes += unannounced(whole.changes) if whole else []
-    kinds = {change.name: change.kind for change in reversed(changes)}
-    if not kinds:
+    changes += unannounced(whole.objections) if whole else []
+    words = {change.subject: change.words for change in reversed(changes)}
+    if not words:
         return []
-    told = listed(f"{name} {kind} ({ruling_words(view, name)})" for name, kind in reversed(kinds.items()))
+    told = listed(f"{text} ({ruling_words(view, name)})" for name, text in reversed(words.items()))
     remedy = "look at these tests. A plan announces such a change in tests_that_change (`sq plan`)"
     return [f"tests of the base do not hold as they were, and nothing announced it: {told}. {remedy}"]

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from orchestrator.checks.bench import Commands as CommandsOfChecks
 from state.journal.events.checkout import WorkDelivered, WorkKept, WorkLeft, WorkRescued
 from state.journal.events.tasks import Tasks, TaskView, WholeView
 from state.records.commands import CommandRun, HostUse
@@ -173,39 +174,10 @@ class Reach(StrEnum):
     """The network, the credentials of package registries, and writable caches. Only for the run's base."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """A command that was run: its stored record, its whole output, and the shell's exit code."""
-
-    run: CommandRun
-    output: str
-    exit_code: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScratchWorktree:
-    """A folder that holds a tree, with the variables that commands in it need, and the key of its set-up."""
-
-    folder: Path
-    tree: str
-    environment: Mapping[str, str]
-    set_up: str = ""
-
-
-class Commands(Protocol):
+class Commands(CommandsOfChecks, Protocol):
     """Runs commands of the project. They may read the paths of `beside`, each with its real one."""
 
     beside: Mapping[str, str]
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The environment of sq itself."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """The time that all commands took in this process."""
-        ...
 
     @property
     def sandboxed(self) -> bool:
@@ -229,45 +201,6 @@ class Commands(Protocol):
         """Return the variables of `worktree.variables`, with the values of this place."""
         ...
 
-    async def whole(
-        self,
-        command: str,
-        folder: Path,
-        *,
-        environment: Mapping[str, str] | None = None,
-        told_as: str = "",
-        like: str = "",
-        reports: Path | None = None,
-        readable: Sequence[Path] = (),
-        writable: Sequence[Path] = (),
-        reach: Reach = Reach.SEALED,
-        plainly: bool = False,
-        brief: bool = False,
-        is_evidence: bool = False,
-        alone: bool = False,
-    ) -> Ran:
-        """Run one command to its end or its limit, in a sandbox if the run has one, when its turn comes.
-
-        At its limit it is tried once more, with no other command of this run beside it, if others ran beside
-        it or if it hangs and did not at the base. A failure of evidence counts only after it failed so.
-
-        Args:
-            command: a line for the shell.
-            folder: the folder to run it in.
-            environment: variables beside those of sq's own environment, of which the secrets are left out.
-            told_as: the command that is recorded, if the one that is run has options for reporting added.
-            like: the command whose result at the base sets the limits, if it is a part of that one.
-            reports: the folder for its reports. It is emptied before a second try.
-            readable: further folders that the command reads.
-            writable: further folders that the command writes.
-            reach: the network and the credentials that it has in a sandbox.
-            plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
-            brief: it is one of sq's own that is over at once, so it waits for no turn.
-            is_evidence: its failure speaks against the work.
-            alone: no other command of the run runs beside it.
-        """
-        ...
-
     async def contained(
         self,
         command: str,
@@ -278,5 +211,14 @@ class Commands(Protocol):
         reach: Reach = Reach.SEALED,
         brief: bool = False,
     ) -> CommandRun:
-        """As `whole`, without the output."""
+        """As `whole`, without the output, and with what a set-up needs more.
+
+        Args:
+            command: a line for the shell.
+            folder: the folder to run it in.
+            environment: variables beside those of sq's own environment.
+            writable: further folders that the command writes.
+            reach: the network and the credentials that it has in a sandbox.
+            brief: it is one of sq's own that is over at once, so it waits for no turn.
+        """
         ...

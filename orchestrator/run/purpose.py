@@ -1,24 +1,27 @@
-"""What commands of the project are run for: said by the code that asks, read where they are started.
+"""What commands of the project are run for, and for which task: said by the code that runs them.
 
-It holds in the present task and in those begun by it, until something else is said.
+It holds in the present task and in those begun by it, until something else is said. What they are asked is
+said in `orchestrator.checks.asking`.
 """
 
 from contextvars import ContextVar
 from dataclasses import replace
 
+from orchestrator.checks.asking import asks, question
 from state.journal.events import CommandStarted
 
 PROOFS = "proofs"
-NOTHING = CommandStarted(number=0, command="", purpose="command")
-next_command = ContextVar("next_command", default=NOTHING)  # all but its number and its words
+_NOTHING = CommandStarted(number=0, command="", purpose="command")
+_purpose = ContextVar("purpose", default=_NOTHING)
+
+
+def next_command() -> CommandStarted:
+    """Return what the next command is run for and asked, without its number and its words."""
+    asked = question.get()
+    return replace(_purpose.get(), about=asked.about, nth=asked.nth, of=asked.of)
 
 
 def run_for(purpose: str, task_id: str = "", *, about: str = "", nth: int = 0, of: int = 0) -> None:
     """Say what the next commands are run for, in the words of `CommandStarted`."""
-    about_it = replace(NOTHING, purpose=purpose, task_id=task_id, about=about, nth=nth, of=of)
-    next_command.set(about_it)
-
-
-def asks(about: str) -> None:
-    """Say what the next commands are asked, for the same purpose."""
-    next_command.set(replace(next_command.get(), about=about, nth=0, of=0))
+    _purpose.set(replace(_NOTHING, purpose=purpose, task_id=task_id))
+    asks(about, nth=nth, of=of)

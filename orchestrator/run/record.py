@@ -13,7 +13,8 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.run.ports import Commands, Integration, Person, Places, ScratchWorktree
+from orchestrator.checks.bench import ScratchWorktree
+from orchestrator.run.ports import Commands, Integration, Person, Places
 from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView

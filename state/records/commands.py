@@ -141,6 +141,11 @@ class BaselineOutcome(StrEnum):
     NEVER_ENDS = "never ends"
     UNREADABLE = "fails, with no complaint that sq can read"
 
+    @property
+    def is_red(self) -> bool:
+        """Whether the command ran, or stopped, without passing."""
+        return self in {BaselineOutcome.FAILS, BaselineOutcome.BROKEN}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryResult:

@@ -49,7 +49,8 @@ class Criterion:
     `quote` are the words of the spec as the planner quotes them. sq gives the `id` (c-1, c-2, …) and looks
     for the quote: `spec_lines` are the first and the last line of its place, or (0, 0) if it has none.
     `constraint` is the one that sq computes, with its `names`: the dependencies or public names that may
-    differ all the same, the paths that stay as they are, or the commands that have to pass.
+    differ all the same, the paths that stay as they are, or the commands that have to pass. `stays`: it asks
+    for something that was so before the work.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Criterion:
     kind: CriterionKind = CriterionKind.BEHAVIOUR
     constraint: ConstraintKind | None = None
     names: tuple[str, ...] = ()
+    stays: bool = False
 
     @property
     def is_placed(self) -> bool:
@@ -85,6 +87,26 @@ class TestThatChanges:
     line: str = ""
 
 
+class ReadingKind(StrEnum):
+    """What a line of the spec says beside its criteria."""
+
+    SUITE = "suite passes"
+    EMPTY = "stays empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A line of the spec as it is to be read.
+
+    `suite passes`: all tests have to pass, also those that fail before the work. `stays empty`: the functions
+    in `names` shall do nothing, or refuse to.
+    """
+
+    kind: ReadingKind
+    line: str
+    names: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A planner's proposal. It counts only after `orchestrator.run.plan.rules.problems_of`."""
@@ -92,6 +114,7 @@ class Plan:
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...] = ()
     tests_that_change: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,8 +47,7 @@ class WorkFacts:
 
     `added`, `removed` and `changed` are dependencies of manifests, by name. `locked` are others that only
     lock files name. `names_changed` have other parameters now. `unread` are files that cannot be read.
-    `paths` are all files that differ. `later` are those that programs start by their name and the spec does
-    not name, and links that lead out of the repository.
+    `paths` are all files that differ.
     """
 
     added: tuple[str, ...] = ()
@@ -60,4 +59,3 @@ class WorkFacts:
     names_changed: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()

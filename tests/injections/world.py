@@ -22,11 +22,12 @@ from agents.roles.judge import judge_ask, shared_part
 from agents.session.tools import SIGNALS
 from agents.transcript.read import transcript_of
 from agents.transcript.render import rendered
+from orchestrator.checks.objecting import changed
+from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.trees import diff_text
 from orchestrator.run.asking.briefing import described
 from orchestrator.run.evidence.summary import with_output
-from orchestrator.run.evidence.verdict import CommandVerdict, Judged
 from state.records.calls import Message, MessageKind
 from state.records.commands import CommandRun
 from state.records.plan import Analysis, Task
@@ -122,7 +123,9 @@ def _for_reviewer(channel: str, text: str) -> Asked:
         old="",
         refused=(),
         untold=(),
-        changed_tests=[TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")] if name else [],
+        changed_tests=[*changed([TestChange(test=name, kind=TestChangeKind.FAILS, detail="E 3 != 2")])]
+        if name
+        else [],
         announced=[],
         unproven=(),
         doubts=(),

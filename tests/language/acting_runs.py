@@ -6,6 +6,7 @@ from itertools import cycle
 
 from language.large_runs import twelve_tasks
 from language.tables import table
+from orchestrator.checks import objecting
 from state.journal import events as e
 from state.journal.events import Stored
 from state.records.commands import CanaryResult
@@ -75,11 +76,13 @@ def _before_the_end(said):
         e.ProofsTaken(
             task_id="",
             tree=tree,
-            unproven=("test_x",),
-            untold=("the old tests",),
-            only_here=("make test",),
-            changes=(TestChange(test="test_y", kind=TestChangeKind.GONE),),
-            canaries=(CanaryResult(command="make", path="tests/x.py", caught=False),),
+            objections=(
+                objecting.unproven("test_x"),
+                objecting.unknown(objecting.BASE_TESTS, "make", "the old tests"),
+                objecting.only_here("make test"),
+                *objecting.changed([TestChange(test="test_y", kind=TestChangeKind.GONE)]),
+                objecting.canary(CanaryResult(command="make", path="tests/x.py", caught=False), counts=False),
+            ),
         ),
         e.GitFolderChanged(paths=("config",)),
         e.UsersWorkRestored(

@@ -16,6 +16,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from orchestrator.checks.objecting import CODE_BEFORE
+from orchestrator.checks.objecting import changed as changes_found
 from state.journal import events as e
 from state.journal.codec import encode
 from state.journal.events import Stored
@@ -30,6 +32,7 @@ from state.records.commands import (
     TestCount,
     TestState,
 )
+from state.records.objections import Proof
 from state.records.plan import Analysis, Criterion, Task
 from state.records.questions import Answer, Basis, Question, QuestionOption
 from state.records.reviews import Finding, FindingState, IssueType, ReviewIssue, TestChange, TestChangeKind
@@ -391,7 +394,13 @@ class _Twelve:
         w.wait(6)
         w.say(e.CommandEnded(**about, seconds=6.0), after=0)
         w.say(e.VerificationFinished(task_id=id_, tree=tree, runs=(run_of(passed=14),), environment="e1"))
-        w.say(e.ProofsTaken(task_id=id_, tree=tree, failed_before=("tests/test_shop.py::test_new",)))
+        w.say(
+            e.ProofsTaken(
+                task_id=id_,
+                tree=tree,
+                proofs=(Proof(check=CODE_BEFORE, command=VERIFY, tests=("tests/test_shop.py::test_new",)),),
+            )
+        )
         for gate in ("worktree", "verification", "tests"):
             w.say(
                 e.GateDecided(**place, iteration=1, gate=gate, verdict=Verdict.ALLOW, reason="", tree=tree),
@@ -575,7 +584,7 @@ class _Twelve:
         )
         w.end_call(self.open["invoice"], 0.2, end=CallEnd.SIGNALLED)
         changed = TestChange(test="test_total", path="tests/test_cart.py", kind=TestChangeKind.SKIPPED)
-        w.say(e.ProofsTaken(task_id="invoice", tree=tree, changes=(changed,)))
+        w.say(e.ProofsTaken(task_id="invoice", tree=tree, objections=tuple(changes_found([changed]))))
         w.say(e.TaskUnverified(task_id="invoice", reason="the reviewer made no usable report, 2 times"))
         w.say(
             e.WorkKept(branch="sq/made", commit=self.head, reason="not every task is merged"),

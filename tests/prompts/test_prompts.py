@@ -18,6 +18,7 @@ from agents.roles.reviewer import get_review_prompt, types_at
 from agents.roles.worker import signal_in_text
 from agents.session.permissions import SIGNAL_PREFIX
 from agents.session.tools import PLAN_SIGNAL, SIGNALS
+from orchestrator.checks.objecting import changed
 from orchestrator.gates.power_steering.considerations import consideration_of, load_considerations
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.tasks.hand_over import AttemptStart, Before
@@ -78,6 +79,7 @@ NOTES = HandOver(
     attempt=1,
     since=("The user asked for another attempt.",),
 )
+(GONE,) = changed([TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")])
 # One value for each variable that any prompt takes; prompts are rendered with the ones they ask for.
 FULL = {
     **table(__file__, "full"),
@@ -89,13 +91,15 @@ FULL = {
         Criterion(id="c-2", text="it is small", kind=CriterionKind.CONSTRAINT),
     ),
     "announced": [
-        TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")
+        *changed(
+            [TestChange(test="counter.py::test_x", kind=TestChangeKind.FAILS, expected_by="- add() rounds")]
+        )
     ],
-    "changed_tests": [TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE, detail="E assert 1")],
+    "changed_tests": [GONE],
     "let_through": [
         (
             "counter",
-            TestChange(test="counter.py::test_y", kind=TestChangeKind.GONE),
+            GONE,
             "no reviewer ruled on it",
         )
     ],
@@ -619,20 +623,11 @@ def test_a_worker_knows_which_rules_hold_and_where_it_may_write():
         assert words in text
 
 
-@pytest.mark.parametrize(
-    "description",
-    [
-        "Fix the typo. Touch only the readme.",
-        "Rename it; change no other files.",
-        "Write the table. Do not add tests.",
-        "Add no new tests.",
-        "Only change a.txt.",
-    ],
-)
-def test_a_task_that_forbids_other_files_is_not_asked_for_a_test(description):
-    task = Task(id="t", title="A task", description=description)
+def test_a_task_for_which_the_spec_wants_no_test_is_not_asked_for_one():
+    line = "Touch only the readme."
+    task = Task(id="t", title="A task", description="Mend the typo.", without_tests=line)
     prompt = build_prompt_with_feedback(task, [], 1, 10, verification=["make check"])
-    told = prompt.replace(description, "").casefold()
+    told = prompt.casefold()
     assert not re.search(r"(?:write|add)[^.]*\btest|a test has to fail|tests`? before you claim", told)
     assert "change one only if the spec asks for another result" in told
     assert "weaken, skip or delete none to make it pass" in told
@@ -640,7 +635,7 @@ def test_a_task_that_forbids_other_files_is_not_asked_for_a_test(description):
 
 
 @pytest.mark.parametrize(
-    "description", ["Count with tests.", "The value is never negative.", "No error is swallowed."]
+    "description", ["Count with tests.", "The value is never negative.", "Do not add tests."]
 )
 def test_any_other_task_is_asked_for_a_test(description):
     task = Task(id="t", title="A task", description=description)

@@ -168,9 +168,9 @@ async def _ignored_files(root: Path) -> list[str]:
 
 def _commands(root: Path) -> DoctorCheck:
     """The commands that would verify a run here, and what each can say."""
+    from orchestrator.checks.vouching import shown_commands
     from orchestrator.project.checks import is_check
     from orchestrator.project.runners.suite import suite_of
-    from orchestrator.run.evidence.summary import shown_commands
 
     suites = {f"`{one}` ({source})": suite_of(one, root) for one, source in shown_commands(root)[0].items()}
     if not suites:

@@ -170,6 +170,7 @@ def plan_of(view: RunView, file_name: str) -> str:
         tasks=tuple(task.task for task in view.tasks.values()),
         criteria=view.plan.criteria,
         tests_that_change=view.plan.tests_that_change,
+        readings=view.plan.readings,
     )
     contents = PlanContents(
         plan=plan,
@@ -212,6 +213,7 @@ def prepare(spec: Path, text: str, plan: Path | None) -> list[Event]:
         tasks=contents.plan.tasks,
         criteria=contents.plan.criteria,
         tests_that_change=contents.plan.tests_that_change,
+        readings=contents.plan.readings,
         reviewed=contents.reviewed,
         suggestions=contents.suggestions,
     )

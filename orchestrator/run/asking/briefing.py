@@ -1,10 +1,9 @@
 """Facts about a run that the prompts of several roles share."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from orchestrator.run.evidence.verdict import usable
+from orchestrator.checks.verdict import usable
 from state.journal.events.tasks import TaskView
 from state.journal.view import SPEC, RunView
 from state.records.calls import Message
@@ -12,14 +11,6 @@ from state.records.commands import BaselineOutcome
 from state.records.plan import Analysis, Task
 from state.records.spec_check import in_a_line
 from state.words import OTHER_FORM, baseline_words, decision_with_reason
-
-_FORBIDDEN_TESTS = re.compile(
-    r"\b(?:no|without|(?:do not|don't|never|must not|may not) "
-    r"(?:add|write|change|touch|edit|create)(?: any)?) (?:new |other |the |more )*tests?\b"
-    r"|\b(?:no|any) other files?\b|\bnothing else\b"
-    r"|\b(?:touch|change|edit|modify) only\b|\bonly (?:touch|change|edit|modify)\b",
-    re.IGNORECASE,
-)
 
 
 def described(analysis: Analysis, *, commands: bool = True) -> str:
@@ -81,12 +72,6 @@ def suggestions(view: RunView, task: TaskView | None = None) -> list[str]:
     final = [] if task else [one for review in view.whole.reviews for one in review.suggestions]
     said = [*view.plan.suggestions, *(one for each in tasks for one in each.review.suggestions), *final]
     return list(dict.fromkeys(said))
-
-
-def forbids_tests(task: Task) -> bool:
-    """Whether a task says itself that it leaves the tests, or every other file, as they are."""
-    words = " ".join([task.title, task.description, *task.acceptance_criteria])
-    return bool(_FORBIDDEN_TESTS.search(words))
 
 
 def at_the_base(view: RunView) -> list[str]:

@@ -5,32 +5,32 @@ The result of a command there decides how its later results count (product.md, s
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.checks.asking import asks
+from orchestrator.checks.baseline import checks_on, sources_of, with_canary, words_of
+from orchestrator.checks.bench import ScratchWorktree
+from orchestrator.checks.change import Change
+from orchestrator.checks.environment import fingerprint_of
+from orchestrator.checks.output import cause_of
+from orchestrator.checks.running import run_counted, run_plainly
 from orchestrator.git.command import git
 from orchestrator.git.repository import named
-from orchestrator.git.workspace import put_tracked_back, tree_of
-from orchestrator.project.checks import configured_checks, may_be_run
-from orchestrator.project.detection import detect
+from orchestrator.git.workspace import tree_of
+from orchestrator.project.checks import may_be_run
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.readiness.plan import deciding_names
-from orchestrator.project.runners.endless import WAITS, never_ends
 from orchestrator.project.runners.suite import Suite, suite_of
-from orchestrator.run.evidence.canaries import make_canary, try_canary
-from orchestrator.run.evidence.summary import cause_of, shown_commands
-from orchestrator.run.evidence.verification import fingerprint_of, place_for, run_counted, run_plainly
-from orchestrator.run.ports import ScratchWorktree
-from orchestrator.run.purpose import asks, run_for
+from orchestrator.run.evidence.bench import baseline_of, bench_of
+from orchestrator.run.purpose import run_for
 from orchestrator.run.record import Run
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
 from state.outcome import Outcome
-from state.records.commands import BaselineCheck, BaselineOutcome, CanaryResult, CommandRun, TestState
-from state.words import OTHER_FORM, listed, names_of
+from state.records.commands import BaselineCheck, BaselineOutcome, CommandRun, TestState
+from state.words import listed, names_of
 
-CHOSEN = "--verify"
 _SCRIPT = re.compile(r"(?<!\S)(?!-)(?:\./)?([\w./-]+\.\w+)(?!\S)")
 _SHELL = re.compile(r"[;|<>`$\n]|(?<!&)&(?!&)")  # characters that join a command with others, except `&&`
 _ANALYSIS = "the analysis"
@@ -48,21 +48,24 @@ async def take_baseline(run: Run) -> RunEnded | None:
         SetUpError: the user's own set-up commands fail.
     """
     tree = await _base_tree(run)
-    async with place_for(run, run.repository, tree) as scratch:
-        sources, left_out = _sources(run, scratch.folder)
+    bench, change = bench_of(run), Change(repository=run.repository, base=tree, tree=tree)
+    async with bench.place(run.repository, tree) as scratch:
+        sources, left_out = sources_of(baseline_of(run), scratch.folder)
         kept = await _kept(run, scratch, sources)
         due = {command: source for command, source in sources.items() if command not in kept}
         ran = {check.run.command: check for check in await _checks(run, scratch, due)}
         rewritten = await _rewritten(run, scratch) if due else []
         suites = {command: suite_of(command, scratch.folder) for command in due}
-    ran = {command: await _with_canary(run, tree, check, suites[command]) for command, check in ran.items()}
+    ran = {
+        command: await with_canary(change, bench, check, suites[command]) for command, check in ran.items()
+    }
     found = kept | ran
     checks = [found[command] for command in dict.fromkeys((*sources, *kept))]
     lacking = await _lacking(run, scratch, ran.values())
     run.record(
         BaselineTaken(
             tree=tree,
-            environment=await fingerprint_of(run, scratch, sources),
+            environment=await fingerprint_of(bench, run.repository, scratch, sources),
             checks=tuple(checks),
             kept=tuple(kept),
             notes=(
@@ -90,13 +93,14 @@ async def take_baseline_of_analysis(run: Run) -> None:
     if run.settings.verify or not named or run.view.baseline.of_analysis:
         return
     tree, others = run.view.baseline.tree, list(run.view.baseline.checks.values())
-    async with place_for(run, run.repository, tree) as scratch:
+    bench, change = bench_of(run), Change(repository=run.repository, base=tree, tree=tree)
+    async with bench.place(run.repository, tree) as scratch:
         suites = [suite_of(check.run.command, scratch.folder) for check in others]
         asked = {command: suite_of(command, scratch.folder) for command in named}
         known = {
             command: _ANALYSIS
             for command, suite in asked.items()
-            if _is_known_alone(suite) and _words(suite) not in map(_words, suites)
+            if _is_known_alone(suite) and words_of(suite) not in map(words_of, suites)
         }
         checks = await _checks(run, scratch, known)
     more = [check for check in checks if _runs_more(check, others)]
@@ -106,12 +110,12 @@ async def take_baseline_of_analysis(run: Run) -> None:
         for check in checks
         if check not in more
     ]
-    taken = [await _with_canary(run, tree, check, asked[check.run.command]) for check in more]
+    taken = [await with_canary(change, bench, check, asked[check.run.command]) for check in more]
     if taken or notes or not_run:
         run.record(
             BaselineTaken(
                 tree=tree,
-                environment=await fingerprint_of(run, scratch, known),
+                environment=await fingerprint_of(bench, run.repository, scratch, known),
                 checks=tuple(taken),
                 notes=(*notes, *filter(None, (_note(run, check) for check in taken))),
                 of_analysis=True,
@@ -126,11 +130,6 @@ def _is_known_alone(suite: Suite) -> bool:
     if _SHELL.search(suite.command):
         return False
     return may_be_run(suite) or (bool(suite.runs_tests) and all(one.runs_tests for one in typed))
-
-
-def _words(suite: Suite) -> list[tuple[str, ...]]:
-    """Return the words of a command's runs, without the interpreter: `python -m pytest` is `pytest`."""
-    return [one.simple.words for one in suite.runs]
 
 
 def _runs_more(check: BaselineCheck, others: Sequence[BaselineCheck]) -> bool:
@@ -148,14 +147,14 @@ async def _kept(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) 
 
     A result without a passing test is asked for again. What it lacked may be there now.
     """
-    before = run.view.baseline
+    before, bench = run.view.baseline, bench_of(run)
     return {
         command: check
         for command, check in before.checks.items()
         if before.tree == scratch.tree
         and check.source == sources.get(command, _ANALYSIS)
         and (check.outcome is BaselineOutcome.PASSES or check.run.count.passed)
-        and check.environment == await fingerprint_of(run, scratch, [command])
+        and check.environment == await fingerprint_of(bench, run.repository, scratch, [command])
     }
 
 
@@ -165,99 +164,12 @@ async def _base_tree(run: Run) -> str:
     return await run.places.snapshot(run.repository)
 
 
-def _sources(run: Run, folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the commands to run and where each was found, and why checks are left out."""
-    also = dict.fromkeys(run.settings.verify_also, CHOSEN)
-    if not run.settings.verify:
-        shown, left_out = shown_commands(folder)
-        return shown | also, left_out
-    given = dict.fromkeys(run.settings.verify, CHOSEN) | also
-    words = {one for command in given for one in _words(suite_of(command, folder))}
-    tests = {one.command: one.source for one in detect(folder)}
-    others = {one: tests[one] for one in tests if not words.issuperset(_words(suite_of(one, folder)))}
-    checks = configured_checks(folder, tuple(given)).commands.items()
-    suites = [f"`{one}` ({source}) {OTHER_FORM}" for one, source in others.items()]
-    told = (
-        f"`{one}` ({source}) is left out: --verify names others"
-        for one, source in checks
-        if one not in others
-    )
-    return given, (*suites, *told)
-
-
 async def _checks(run: Run, scratch: ScratchWorktree, sources: Mapping[str, str]) -> list[BaselineCheck]:
     if not sources:
         return []
     run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
-    checks: list[BaselineCheck] = []
-    for nth, (command, source) in enumerate(sources.items(), 1):
-        run_for("baseline", nth=nth, of=len(sources))
-        why = never_ends(suite_of(command, scratch.folder), run.environ)
-        waits = CommandRun(
-            command=command, exit_code=None, seconds=0, output_tail="", problem=why, timed_out=True
-        )
-        if checks and run.settings.worktrees:
-            await put_tracked_back(scratch.folder)
-        done = waits if why else await run_counted(run.commands, scratch, command)
-        chosen = source == CHOSEN
-        outcome = outcome_of(done, chosen=chosen)
-        checks.append(
-            BaselineCheck(
-                run=done,
-                source=source,
-                outcome=outcome,
-                chosen=chosen,
-                environment=await fingerprint_of(run, scratch, [command]),
-            )
-        )
-    return checks
-
-
-def outcome_of(done: CommandRun, *, chosen: bool = False) -> BaselineOutcome:
-    """Return the meaning of a command's result on the base for the command itself."""
-    if done.timed_out:
-        is_waiting = not done.seconds or done.problem.startswith(WAITS)  # or it was not begun
-        return BaselineOutcome.NEVER_ENDS if is_waiting else BaselineOutcome.TOO_LONG
-    if done.broken:
-        return BaselineOutcome.BROKEN
-    if done.nothing_yet or done.count.says_none:
-        return BaselineOutcome.NOTHING_YET
-    if done.missing or done.exit_code is None:
-        return BaselineOutcome.MISSING
-    if done.exit_code and done.complaints == () and not chosen:
-        return BaselineOutcome.UNREADABLE
-    return BaselineOutcome.PASSES if done.exit_code == 0 else BaselineOutcome.FAILS
-
-
-async def _with_canary(run: Run, tree: str, check: BaselineCheck, suite: Suite) -> BaselineCheck:
-    """Return the check with its canary's result, or unchanged if a canary is impossible or useless."""
-    by_name = bool(check.run.count.tests)
-    shows = check.outcome is BaselineOutcome.PASSES or (check.outcome is BaselineOutcome.FAILS and by_name)
-    if not shows or suite.runs_tests is False:
-        return check
-    command = check.run.command
-    asks("is a failing test noticed?")
-    if not suite.test_runs:
-        return replace(check, canary=CanaryResult(command=command, problem="it does not know the runner"))
-    async with place_for(run, run.repository, tree) as scratch:
-        canary = make_canary([(suite_of(command, scratch.folder), check.run.count)])
-    if canary is None:
-        why = "no test that must fail could be made"
-        return replace(check, canary=CanaryResult(command=command, problem=why))
-    result = await try_canary(run, command, tree, canary, [suite], check.run.count)
-    if not run.settings.worktrees and result.caught:
-        result = await _controlled(run, command, tree, result)
-    return replace(check, canary=result)
-
-
-async def _controlled(run: Run, command: str, tree: str, result: CanaryResult) -> CanaryResult:
-    """Return the canary's result, unless a scratch worktree cannot run the command even without it."""
-    async with run.evidence.scratch_worktree(run, tree) as scratch:
-        without = await run_counted(run.commands, scratch, command)
-    if without.exit_code == 0:
-        return result
-    problem = "in a scratch worktree, where sq uses the canary, the command fails without the canary too"
-    return replace(result, caught=None, problem=problem)
+    run_for("baseline")
+    return await checks_on(bench_of(run), run.repository, scratch, sources)
 
 
 def _notes(run: Run, checks: list[BaselineCheck]) -> list[str]:
@@ -313,7 +225,7 @@ async def _by_its_path(run: Run, tree: str, failed: CommandRun) -> str:
         return ""
     asks("does it fail at another path too?")
     names = list(names_of(failed.count, TestState.FAILED))
-    async with place_for(run, run.repository, tree) as scratch:
+    async with bench_of(run).place(run.repository, tree) as scratch:
         copy = await run_plainly(run.commands, scratch, failed.command, name=run.repository.name)
         if copy.exit_code or (await run_counted(run.commands, scratch, failed.command)).exit_code == 0:
             return ""

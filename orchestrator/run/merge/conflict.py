@@ -6,13 +6,13 @@ Git (nothing unmerged, no markers) and the project's own commands, run by sq on 
 import json
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import prompts
 from agents.roles.resolver import resolver_session
 from agents.session.permissions import protected_path
 from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
+from orchestrator.checks.verdict import has_failed
 from orchestrator.git.command import door_now
 from orchestrator.git.repository import named
 from orchestrator.git.trees import changed_paths
@@ -20,10 +20,9 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.evidence.summary import (
-    commands_for,
+    commands_on,
     failing_before,
     feedback,
-    has_failed,
     results,
     unanswered,
 )
@@ -131,7 +130,7 @@ def _next_words(run: Run, task: TaskView, merge: MergeView) -> str:
         decisions=decisions(run.view),
         suggestions=suggestions(run.view),
         merged=[one.task for one in run.view.tasks.values() if one.stage is Stage.MERGED],
-        verification=commands_for(run, Path(task.place.worktree)),
+        verification=commands_on(run, task),
         failing=failing_before(run.view),
         spec=run.started.spec_text,
     )

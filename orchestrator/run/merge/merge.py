@@ -7,10 +7,11 @@ the merge or begins it anew.
 import structlog
 
 from agents.concurrency import aside_or
+from orchestrator.checks.verdict import has_failed
 from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors
-from orchestrator.run.evidence.summary import feedback, has_failed, results, unanswered
+from orchestrator.run.evidence.summary import feedback, results, unanswered
 from orchestrator.run.merge.conflict import ResolvedConflict, Unresolved, resolve
 from orchestrator.run.merge.whole import measured
 from orchestrator.run.ports import MergeState

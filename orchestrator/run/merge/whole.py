@@ -14,12 +14,12 @@ from urllib.parse import quote
 import anyio
 import structlog
 
+from orchestrator.checks.verdict import CommandVerdict
 from orchestrator.git.messages import commit_message
 from orchestrator.git.trees import contents_at, sizes
 from orchestrator.project.build_files.manifests import dependencies_in, manifest_of
 from orchestrator.project.readiness.registries import About, registry_rows
 from orchestrator.run.evidence.summary import results
-from orchestrator.run.evidence.verdict import CommandVerdict
 from orchestrator.run.record import Run
 from orchestrator.run.review.ownership import own_paths
 from state.errors import GitError, SqError

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import structlog
 from anyio import Lock, to_thread
 
+from orchestrator.checks.bench import ScratchWorktree
 from orchestrator.git.locks import git_dir
 from orchestrator.git.own_refs import put_back, shadow_snapshot
 from orchestrator.git.repository import named
@@ -43,7 +44,7 @@ from orchestrator.run.places.steps import (
     run_steps_apart,
     write_note,
 )
-from orchestrator.run.ports import Reach, ScratchWorktree
+from orchestrator.run.ports import Reach
 from orchestrator.run.purpose import next_command, run_for
 from orchestrator.run.record import Run
 from state.errors import GitError, SqError
@@ -98,10 +99,10 @@ async def set_up(run: Run, task_id: str, folder: Path, *, of_sq: bool = False) -
         return key
     if lost or (noted.state == _CUT and not task_id):
         noted = Noted()  # a set-up that was cut off, or whose results are gone, begins anew
-    asked = next_command.get()
+    asked = next_command()
     run_for("set-up", task_id or asked.task_id)
     ready, results = await _made_ready(run, task_id, folder, plan, marker, noted)
-    next_command.set(asked)
+    run_for(asked.purpose, asked.task_id, about=asked.about, nth=asked.nth, of=asked.of)
     if listed:  # the commands' own results must not require another run
         key = await _list_key(run, folder)
     run.record(ready)

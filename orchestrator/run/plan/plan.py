@@ -36,7 +36,12 @@ async def plan(run: Run) -> None:
         _accept(run, PlanAccepted(tasks=(_whole_spec(run.started.spec_text),), criteria=()))
         return
     if given := run.view.plan.before.plan:
-        plan_of = Plan(tasks=given.tasks, criteria=given.criteria, tests_that_change=given.tests_that_change)
+        plan_of = Plan(
+            tasks=given.tasks,
+            criteria=given.criteria,
+            tests_that_change=given.tests_that_change,
+            readings=given.readings,
+        )
         _accept(run, _accepted(plan_of, reviewed=given.reviewed, suggestions=given.suggestions))
         return
     if run.view.plan.proposed:
@@ -63,6 +68,7 @@ async def plan(run: Run) -> None:
                 tasks=proposed.tasks,
                 criteria=proposed.criteria,
                 tests_that_change=proposed.tests_that_change,
+                readings=proposed.readings,
             )
         )
     else:
@@ -84,6 +90,7 @@ def _accepted(proposed: Plan, *, reviewed: bool, suggestions: tuple[str, ...] = 
         tasks=proposed.tasks,
         criteria=proposed.criteria,
         tests_that_change=proposed.tests_that_change,
+        readings=proposed.readings,
         reviewed=reviewed,
         suggestions=suggestions,
     )

@@ -19,7 +19,16 @@ from orchestrator.run.plan.quotes import UNPLACED, holds, place_of, placed
 from orchestrator.run.plan.rules import CRITERIA, TASKS, TESTS, PlanProblem, problems_of
 from orchestrator.run.plan.toml_text import LineNumbers, comment, list_value, text_value
 from state.errors import UsageError
-from state.records.plan import ConstraintKind, Criterion, CriterionKind, Plan, Task, TestThatChanges
+from state.records.plan import (
+    ConstraintKind,
+    Criterion,
+    CriterionKind,
+    Plan,
+    Reading,
+    ReadingKind,
+    Task,
+    TestThatChanges,
+)
 from state.records.spec_check import SpecAnswer
 
 _HEAD = """\
@@ -69,6 +78,7 @@ class _CriterionTable(msgspec.Struct, forbid_unknown_fields=True):
     kind: CriterionKind = CriterionKind.BEHAVIOUR
     constraint: ConstraintKind | None = None
     names: tuple[str, ...] = ()
+    stays: bool = False
     lines: tuple[int, int] = UNPLACED
 
 
@@ -77,10 +87,17 @@ class _TestTable(msgspec.Struct, forbid_unknown_fields=True):
     line: str = ""
 
 
+class _ReadingTable(msgspec.Struct, forbid_unknown_fields=True):
+    kind: ReadingKind
+    line: str
+    names: tuple[str, ...] = ()
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     task: tuple[_TaskTable, ...] = ()
     criterion: tuple[_CriterionTable, ...] = ()
     test_that_changes: tuple[_TestTable, ...] = ()
+    reading: tuple[_ReadingTable, ...] = ()
     decision: tuple[dict[str, str], ...] = ()
     reviewed: bool = False
     suggestions: tuple[str, ...] = ()
@@ -112,6 +129,10 @@ def plan_text(contents: PlanContents, spec: str, *, spec_name: str, file_name: s
             f"test = {text_value(test.test)}",
             f"line = {text_value(test.line)}",
         ]
+    for reading in contents.plan.readings:
+        lines += ["", comment("What a line of the spec says beside the criteria.")]
+        lines += ["[[reading]]", f"kind = {text_value(reading.kind)}", f"line = {text_value(reading.line)}"]
+        lines += [f"names = {list_value(reading.names)}"] if reading.names else []
     for one in contents.decisions:
         lines += ["", comment("A question about the spec, answered before this plan was made.")]
         lines += answer_lines("decision", one)[:-1]
@@ -148,6 +169,8 @@ def _criterion(criterion: Criterion, spec: str) -> Iterator[str]:
         yield f"constraint = {text_value(criterion.constraint)}"
     if criterion.names:
         yield f"names = {list_value(criterion.names)}"
+    if criterion.stays:
+        yield "stays = true"
     if place_of(spec, criterion.quote or criterion.text) != criterion.spec_lines:
         yield f"lines = [{first}, {last}]"
 
@@ -229,11 +252,13 @@ def _plan_in(found: _File, spec: str) -> Plan:
             kind=one.kind,
             constraint=one.constraint,
             names=one.names,
+            stays=one.stays,
         )
         for one in found.criterion
     )
     tests = tuple(TestThatChanges(test=one.test, line=one.line) for one in found.test_that_changes)
-    return placed(Plan(tasks=tasks, criteria=criteria, tests_that_change=tests), spec)
+    readings = tuple(Reading(kind=one.kind, line=one.line, names=one.names) for one in found.reading)
+    return placed(Plan(tasks=tasks, criteria=criteria, tests_that_change=tests, readings=readings), spec)
 
 
 def _told(problem: PlanProblem, lines: LineNumbers) -> str:

@@ -8,7 +8,6 @@ from graphlib import CycleError, TopologicalSorter
 
 from state.records.plan import Plan, Task
 from state.records.spec_check import plain
-from state.words import NO_TEST
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _QUOTE_WORDS = 3  # a shorter text stands in any spec
@@ -25,7 +24,7 @@ class PlanProblem:
     key: str = ""
 
 
-TASKS, CRITERIA, TESTS = "tasks", "criteria", "tests_that_change"
+TASKS, CRITERIA, TESTS, READINGS = "tasks", "criteria", "tests_that_change", "readings"
 
 
 def problems_of(proposed: Plan, spec: str) -> list[PlanProblem]:
@@ -47,15 +46,14 @@ def lines_not_in(spec: str, proposed: Plan) -> Iterator[PlanProblem]:
         (f"`without_tests` of task {one.id} is named", one.without_tests, TASKS, index, "without_tests")
         for index, one in enumerate(proposed.tasks)
     ]
+    named += [
+        (f"`readings` has {one.kind!r}", one.line, READINGS, index, "line")
+        for index, one in enumerate(proposed.readings)
+    ]
     for what, line, list_name, index, key in named:
         if line and not (plain(line) in lines or _is_quote(plain(line), whole)):
             text = f"{what} with a line that the spec does not hold: {line!r}"
             yield PlanProblem(text=text, list_name=list_name, index=index, key=key)
-    for index, one in enumerate(proposed.tasks):
-        if one.without_tests and not NO_TEST.search(one.without_tests):
-            what = f"`without_tests` of task {one.id} quotes a line that rules no tests out"
-            text = f"{what}: {one.without_tests!r}"
-            yield PlanProblem(text=text, list_name=TASKS, index=index, key="without_tests")
 
 
 def _is_quote(line: str, spec: str) -> bool:

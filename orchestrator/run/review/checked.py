@@ -16,15 +16,17 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
+from orchestrator.checks.names_of_tests import of_files
+from orchestrator.checks.objecting import BASE_TESTS, CANARY, CLEAN_COPY, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.files import changed_lines
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.changes import of_files
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.view import RunView
 from state.records.commands import CommandRun, TestState
+from state.records.objections import Weight
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.words import listed, names_of
 
@@ -123,8 +125,7 @@ async def _mark_of(on: CheckedTree, names: set[str]) -> Mark | None:
         changed = await changed_paths(on.repository, on.view.baseline.tree, on.tree)
         if not of_files(names, changed):
             return Mark.EXAMINED
-    seen = {name for found in on.proofs for one in found.without_work if one.needed for name in one.failing}
-    seen |= {name for found in on.proofs for name in found.failed_before}
+    seen = {name for found in on.proofs for one in found.proofs for name in one.tests}
     return Mark.TESTED if names & seen else None
 
 
@@ -135,12 +136,13 @@ def _without_the_work(on: CheckedTree, names: set[str]) -> str:
     not need it shows nothing of the work.
     """
     before = passed_before(on.view)
-    unneeded = {name for found in on.proofs for name in found.unproven}
-    every = [one for found in on.proofs for one in found.without_work]
-    asked = [one for one in every if one.needed is not None and not one.partly]
-    if asked and not any(name in one.failing for one in every for name in names):
+    unneeded = {one.subject for found in on.proofs for one in found.of(CODE_BEFORE)}
+    needing = {
+        name for found in on.proofs for one in found.proofs if one.check == WITHOUT_WORK for name in one.tests
+    }
+    if any(found.all_taken_out for found in on.proofs) and not needing & names:
         unneeded |= names
-    before -= {one.test for found in on.proofs for one in found.changes}
+    before -= {one.subject for found in on.proofs for one in found.of(BASE_TESTS)}
     if names <= before:
         return f", and {'a test' if len(names) == 1 else 'tests'} of this name passed {BEFORE}"
     return _NEEDS_NO_WORK if names <= before | unneeded else ""
@@ -197,10 +199,15 @@ def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
         return replace(told, holds=False, why=done.problem or f"it failed with exit code {done.exit_code}")
     if known and not done.count.ran:
         return replace(told, holds=None, why="it passed, and no test is known to have run in it")
-    if any(done.command in proofs.only_here for proofs in on.proofs):
+    said = {
+        (one.check, one.subject)
+        for found in on.proofs
+        for one in found.objections
+        if one.weight is not Weight.UNKNOWN
+    }
+    if (CLEAN_COPY, done.command) in said:
         return replace(told, holds=None, why="it passes in the checkout only, and not on a clean copy of it")
-    canaries = [one for found in on.proofs for one in found.canaries]
-    if any(one.command == done.command and one.caught is False for one in canaries):
+    if (CANARY, done.command) in said:
         return replace(told, holds=None, why="it passes with an added test that must fail too")
     return replace(told, holds=True, why="it passed on this tree, as a whole")
 

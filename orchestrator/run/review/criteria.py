@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import prompts
+from orchestrator.checks.constraints import computed
+from orchestrator.checks.facts import facts_between
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.facts import computed, facts_between
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import BEFORE, CheckedTree, checked
 from state.journal.events import CriterionJudged
@@ -33,14 +34,6 @@ from state.records.reviews import (
 )
 
 _NAMES_SHOWN = 40  # new tests in a prompt
-_STAYS = re.compile(
-    r"\b(?:still|stays?|remains?|keeps?|kept|unchanged|untouched|goes? on|continues?|existing|others?|same|"
-    r"preserv\w+|never|nothing|no|not|without|as (?:before|now|it (?:is|was)|they (?:are|were)))\b"
-)
-_SUITE_PASSES = re.compile(
-    r"\b(?:tests?|suite)\b[^.]{0,60}\b(?:pass(?:es|ing)?|green|succeeds?|works?|runs?)\b"
-    r"|\b(?:pass(?:es|ing)?|runs?|green)\b[^.]{0,40}\b(?:tests?|suite)\b"
-)
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)
 
 
@@ -158,7 +151,7 @@ async def _computed(run: Run, tree: str, folder: Path) -> dict[str, Evidence]:
     criteria = [one for one in run.view.plan.criteria if one.constraint]
     if not criteria:
         return {}
-    facts = await facts_between(run, run.view.baseline.tree, tree)
+    facts = await facts_between(run.repository, run.view.baseline.tree, tree)
     verified = run.view.evidence.verifications.get(tree)
     said = {one.id: computed(one, facts, verified.runs if verified else (), folder) for one in criteria}
     return {id_: fact for id_, fact in said.items() if fact}
@@ -248,15 +241,14 @@ async def _all_checked(
             else one
             for one in found
         )
-    old = not _STAYS.search(words)
-    return tuple(replace(one, general=one.general or (old and BEFORE in one.why)) for one in found)
+    is_new = not criterion.stays
+    return tuple(replace(one, general=one.general or (is_new and BEFORE in one.why)) for one in found)
 
 
 def _is_named(on: CheckedTree, evidence: Evidence, words: str) -> bool:
     suite = suite_of(evidence.ref.strip(" `"), on.folder)
     names = {run.simple.name.lower() for run in suite.runs} - {"cd", ""}
-    tests = bool(suite.runs_tests) and _SUITE_PASSES.search(words) is not None
-    return tests or any(re.search(rf"\b{re.escape(name)}\b", words) for name in names)
+    return any(re.search(rf"\b{re.escape(name)}\b", words) for name in names)
 
 
 def _by_id(claims: Iterable[CriterionClaim]) -> dict[str, CriterionClaim]:

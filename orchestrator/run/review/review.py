@@ -12,13 +12,14 @@ from pathlib import Path
 import prompts
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
+from orchestrator.checks.facts import facts_between
+from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import tracked_files
 from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once
 from orchestrator.project.agent_files import is_instruction
 from orchestrator.run.asking.briefing import conventions, decisions, not_run, others, suggestions
-from orchestrator.run.evidence.changes import changes_of, ruling_words
-from orchestrator.run.evidence.facts import facts_between
+from orchestrator.run.evidence.objections import changes_of, ruling_words
 from orchestrator.run.evidence.summary import results, with_output
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import passed_before
@@ -41,9 +42,10 @@ from state.journal.events import TaskUnverified
 from state.journal.events.merges import MergeView
 from state.journal.events.tasks import TaskView
 from state.records.calls import TASK_COMPLETE
-from state.records.reviews import Finding, IssueType, ReviewIssue, TestChange
+from state.records.objections import Objection, Weight
+from state.records.reviews import Finding, IssueType, ReviewIssue
 from state.settings.presets import RETRY_LIMITS
-from state.words import doubts, facts_words, listed
+from state.words import facts_words, listed, sentences
 
 _REFUSALS, _REFUSAL_SHOWN = 3, 600  # claims of the attempt, and characters of each refusal
 _RESOLUTION_LIMIT = 10_000  # characters of one resolution's diff
@@ -108,9 +110,10 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
     findings = _undecided_of(run, task, known)
     reviewed = task.review.commit if task.review.rounds else ""
     proofs = run.view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
-    needed = [one for one in (proofs.without_work if proofs else ()) if one.needed]
-    needing = {one for found in needed for one in found.failing}
-    before = passed_before(run.view) - {one.test for one in (proofs.changes if proofs else ())}
+    needed = [one for one in (proofs.proofs if proofs else ()) if one.check == WITHOUT_WORK]
+    needing = {one for found in needed for one in found.tests}
+    objections = proofs.objections if proofs else ()
+    before = passed_before(run.view) - {one.subject for one in objections if one.check == BASE_TESTS}
     whole = (task.place.base_commit, task.claim.commit)
     earlier = await _earlier(folder, findings, reviewed, whole)
     tokens = await tokens_of(folder, *whole)
@@ -128,19 +131,23 @@ async def _task_prompt(run: Run, task: TaskView, folder: Path, known: Iterable[F
         said=_said(run, task),
         verification=_seen(run, task.claim.committed_tree),
         not_run=not_run(run.view),
-        facts=facts_words(await facts_between(run, *whole)),
+        facts=facts_words(await facts_between(run.repository, *whole)),
         proven=bool(proofs and proofs.proven),
         emptied=any(": " in name for one in needed for name in one.functions),
         small=[words for one in needed for words in one.small],
-        unasked=[one.problem for one in needed if one.problem],
+        unasked=[one.words for one in proofs.silent if one.check == WITHOUT_WORK]
+        if proofs and needed
+        else [],
         needing=listed(sorted(needing - before)),
         old=listed(sorted(needing & before)),
         refused=[one.for_people[:_REFUSAL_SHOWN] for one in task.open.refusals[-_REFUSALS:]],
-        untold=proofs.untold if proofs else (),
+        untold=[one.words for one in proofs.silent] if proofs else [],
         changed_tests=changes_of(run.view, task),
-        announced=[one for one in proofs.changes if one.expected_by] if proofs else [],
-        doubts=doubts(proofs),
-        unproven=proofs.unproven if proofs else (),
+        announced=[one for one in objections if one.check == BASE_TESTS and one.because],
+        doubts=sentences(one for one in objections if one.weight is Weight.ONCE and one.check != BASE_TESTS),
+        unproven=[
+            one.subject for one in objections if one.check == CODE_BEFORE and one.weight is Weight.NOTE
+        ],
         earlier=earlier,
         asked=asked_of(run.view, task.task.id),
         on_criteria=question(run.view, task.task.id, task.claim.committed_tree),
@@ -170,9 +177,9 @@ async def _final_prompt(run: Run, folder: Path) -> str:
         united=view.whole.united,
         verification=_seen(run, view.whole.tree),
         not_run=not_run(view),
-        facts=facts_words(await facts_between(run, *whole)),
+        facts=facts_words(await facts_between(run.repository, *whole)),
         let_through=[
-            (id_, change, ruling_words(view, change.name))
+            (id_, change, ruling_words(view, change.subject))
             for id_, task in view.tasks.items()
             for change in changes_of(view, task)
         ],
@@ -193,9 +200,9 @@ def _undecided_of_whole(run: Run) -> list[Finding]:
     return undecided(with_disputes(final_known(view), disputes))
 
 
-def _names(changes: Iterable[TestChange]) -> list[str]:
+def _names(changes: Iterable[Objection]) -> list[str]:
     """Return the names of changed tests as prompts print them, each once."""
-    return list(dict.fromkeys(line(change.name) for change in changes))
+    return list(dict.fromkeys(line(change.subject) for change in changes))
 
 
 def _said(run: Run, task: TaskView) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.run.evidence.changes import changes_of
+from orchestrator.run.evidence.objections import changes_of
 from orchestrator.run.record import Run
 from orchestrator.run.review.criteria import contradicted, judge, unmet
 from orchestrator.run.review.findings import (
@@ -20,13 +20,13 @@ from orchestrator.run.review.tokens import tokens_of
 from prompts.marking import line
 from state.journal.events import Event, ReviewRecorded, TaskReopened, TaskStuck
 from state.journal.events.tasks import TaskView
+from state.records.objections import Objection
 from state.records.reviews import (
     Dispute,
     Finding,
     IssueType,
     ReviewIssue,
     ReviewReport,
-    TestChange,
     TestRuling,
 )
 from state.words import alike
@@ -95,13 +95,13 @@ async def _credentials_in(task: TaskView) -> list[str]:
     return [*places, *(f"sq did not look through {one} for credentials" for one in found.unread)]
 
 
-def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
+def rulings_on(changes: Sequence[Objection], said: Sequence[TestRuling]) -> tuple[TestRuling, ...]:
     """Return a ruling for each changed test, by its name as prompts print it. Of several a refusal counts.
 
     Without the reviewer's ruling the test is let through and marked. The run does not end with code 0 then.
     """
     known = {ruling.test: ruling for ruling in sorted(said, key=lambda one: not one.accepted)}
-    names = dict.fromkeys(change.name for change in changes)
+    names = dict.fromkeys(change.subject for change in changes)
     return tuple(
         replace(known[line(name)], test=name)
         if line(name) in known
@@ -111,23 +111,20 @@ def rulings_on(changes: Sequence[TestChange], said: Sequence[TestRuling]) -> tup
 
 
 def _refused_changes(
-    task_id: str, changes: Sequence[TestChange], rulings: Sequence[TestRuling]
+    task_id: str, changes: Sequence[Objection], rulings: Sequence[TestRuling]
 ) -> list[ReviewIssue]:
     """Return the issues for a Worker whose changes to tests the reviewer does not accept."""
     refused = {ruling.test: ruling.why for ruling in rulings if not ruling.accepted}
     return [
         ReviewIssue(
             task_id=task_id,
-            file=change.path or "the tests",
+            file=change.place or "the tests",
             type=IssueType.SPEC_MISMATCH,
-            description=(
-                f"the test {change.name} {change.kind}, and the spec does not ask for it: "
-                f"{refused[change.name]}"
-            ),
+            description=(f"{change.words}, and the spec does not ask for it: {refused[change.subject]}"),
             suggestion="Put the test back as it was before the task, and make the code pass it",
         )
         for change in changes
-        if change.name in refused
+        if change.subject in refused
     ]
 
 

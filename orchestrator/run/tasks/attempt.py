@@ -21,6 +21,7 @@ from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
+from orchestrator.checks.verdict import has_failed, usable
 from orchestrator.gates.power_steering.considerations import considerations_of_run
 from orchestrator.git.command import door_now
 from orchestrator.git.trees import diff_text
@@ -30,8 +31,7 @@ from orchestrator.run.asking.briefing import conventions, decisions, without_pla
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
-from orchestrator.run.evidence.summary import commands_on, has_failed, results, seen_of, summary
-from orchestrator.run.evidence.verdict import usable
+from orchestrator.run.evidence.summary import commands_on, results, seen_of, summary
 from orchestrator.run.landing import in_time_for_a_claim
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up

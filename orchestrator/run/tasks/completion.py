@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 from agents.ask.port import Ask, Reply
@@ -18,6 +17,11 @@ from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
+from orchestrator.checks import constraints, objecting
+from orchestrator.checks.announced import are_explained, unannounced
+from orchestrator.checks.objecting import BASE_TESTS
+from orchestrator.checks.outcome import blocking, unheard
+from orchestrator.checks.verdict import Judged, has_failed
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,
@@ -36,19 +40,15 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.changes import remarks_on
-from orchestrator.run.evidence.facts import facts_of as computed_facts
+from orchestrator.run.evidence.bench import change_of
+from orchestrator.run.evidence.objections import policy_of
 from orchestrator.run.evidence.summary import (
-    canary_words,
     failures,
     feedback,
-    has_failed,
-    lost_canaries,
     results,
     said,
     unanswered,
 )
-from orchestrator.run.evidence.verdict import Judged
 from orchestrator.run.places.protection import refused_changes
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import disputes_of, undisputed
@@ -62,13 +62,21 @@ from state.journal.events import (
 )
 from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
+from state.records.objections import Objection, Weight
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
+from state.words import alike, sentences
 
 DIFF = "diff"
 _NAMED = 10  # paths
 VERIFICATION = "verification"
+_ONCE = (
+    "If one of these has to stay as it is, claim completion again, say why in `notes`, and quote the line of "
+    "the spec that asks for it. The reviewer then rules on changed tests. The run can then only end "
+    "unverified, and the user's branch does not move."
+)
+_NOTED = "Or claim completion again if there is a reason. The reviewer will look at it."
 
 
 async def check_completion(run: Run, task: TaskView) -> None:
@@ -107,6 +115,7 @@ async def check_completion(run: Run, task: TaskView) -> None:
                 feedback=last.to_agent,
                 fingerprint=fingerprint(last),
                 reason=last.reason if last.feedback else "",
+                heard=last.heard,
             )
             run.record(*decided, refused)
 
@@ -161,10 +170,9 @@ async def _diff_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateR
 
 async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) -> GateResult:
     id_, base = task.task.id, await tree_of(run.repository, task.place.base_commit)
-    _, broken = await computed_facts(run, tree, task_id=id_, base=base)
-    if broken:  # the files alone say it, which costs no command
-        reason = "\n\n".join(f"{one}. Put that back as it was." for one in broken)
-        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
+    known = await constraints.ask(change_of(run, task_id=id_, base=base, tree=tree))
+    if broken := known.broken:  # the files alone say it, which costs no command
+        return _refusal([*objecting.broken(broken)], "")
     finished = await run.evidence.verify(run, task_id=id_, folder=folder, tree=tree)
     judged = results(run, finished)
     if not judged and not any(one.constraint for one in run.view.plan.criteria):
@@ -181,18 +189,9 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
             told, reason = f"{told}\n\n{hidden}", f"{reason}. {hidden}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, feedback=told)
     proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
-    if lost := lost_canaries(run.view, proofs):
-        reason = "\n\n".join(f"{canary_words(one)}. Put back how tests are run." for one in lost)
-        return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason)
-    _, claim = signal_of(run.view.calls[task.open.calls[-1]])
-    remarks = remarks_on(
-        proofs,
-        unproven=run.effort.block_unproven_tests,
-        without_tests=task.task.without_tests,
-        notes=str(claim.get("notes") or ""),
-        spec=run.view.spec_words,
-    )
-    if once := _said_once(task, remarks):
+    if lost := blocking(proofs.objections):
+        return _refusal(lost, "")
+    if once := _said_once(run, task, proofs.objections):
         return once
     reason = "; ".join(f"`{one.run.command}` {said(one)}" for one in judged)
     return GateResult(gate=VERIFICATION, verdict=Verdict.ALLOW, reason=reason)
@@ -210,23 +209,30 @@ async def _hidden_by_git(folder: Path, judged: Sequence[Judged]) -> str:
     )
 
 
-def _said_once(task: TaskView, remarks: Mapping[str, str]) -> GateResult | None:
-    """Return a refusal with the remarks that the attempt's Worker has not read yet, or None without any."""
-    refused = {refusal.fingerprint for refusal in task.open.refusals}
-    known = {
-        kind
-        for number in range(1, len(remarks) + 1)
-        for kinds in combinations(remarks, number)
-        if fingerprint(_refusal(dict.fromkeys(kinds, ""))) in refused
-        for kind in kinds
-    }
-    new = {kind: words for kind, words in remarks.items() if words and kind not in known}
-    return _refusal(new) if new else None
+def _said_once(run: Run, task: TaskView, objections: Sequence[Objection]) -> GateResult | None:
+    """Return a refusal with the objections that the attempt's Worker has to hear now, or None without any."""
+    _, claim = signal_of(run.view.calls[task.open.calls[-1]])
+    if are_explained(unannounced(objections), str(claim.get("notes") or ""), run.view.spec_words):
+        objections = [one for one in objections if one.check != BASE_TESTS]
+    heard = {check for refusal in task.open.refusals for check in refusal.heard}
+    new = unheard(objections, heard, policy_of(run.effort))
+    return _refusal(new, _ONCE if any(one.weight is Weight.ONCE for one in new) else _NOTED) if new else None
 
 
-def _refusal(remarks: Mapping[str, str]) -> GateResult:
-    reason = "\n\n".join(remarks.values())
-    return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key=", ".join(remarks))
+def _refusal(objections: Sequence[Objection], more: str) -> GateResult:
+    """Return a refusal that has the objections of each check with their remedies."""
+    of_checks = alike(objections, lambda one: one.check)
+    parts = [
+        " ".join(
+            [f"{'; '.join(sentences(group))}.", *dict.fromkeys(one.remedy for one in group if one.remedy)]
+        )
+        for group in of_checks
+    ]
+    reason = "\n\n".join([*parts, more] if more else parts)
+    heard = tuple(group[0].check for group in of_checks)
+    return GateResult(
+        gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, key=", ".join(heard), heard=heard
+    )
 
 
 STEERING = "power steering"

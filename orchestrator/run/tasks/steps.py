@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import prompts
 from agents.roles.worker import plain_question, signal_of
@@ -11,7 +10,6 @@ from orchestrator.gates.power_steering.rules.unfinished import announced_in
 from orchestrator.run.asking.briefing import (
     conventions,
     decisions,
-    forbids_tests,
     minutes_of,
     not_run,
     others,
@@ -19,7 +17,7 @@ from orchestrator.run.asking.briefing import (
 )
 from orchestrator.run.asking.people import answered_in, unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
-from orchestrator.run.evidence.summary import broken_before, commands_for, failing_before
+from orchestrator.run.evidence.summary import broken_before, commands_on, failing_before
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths
@@ -174,7 +172,7 @@ def build_prompt_with_feedback(
     return prompts.render(
         "build",
         task=task,
-        tests=not forbids_tests(task),
+        tests=not task.without_tests,
         spec=spec,
         others=place.others,
         conventions=place.conventions,
@@ -366,7 +364,7 @@ def _first_prompt(run: Run, task: TaskView) -> str:
         1,
         run.max_iterations,
         run.started.spec_text,
-        commands_for(run, Path(task.place.worktree)),
+        commands_on(run, task),
         before_of(task),
         failing_before(run.view),
         () if run.started.edit_dirty else users_paths(run),

@@ -5,12 +5,20 @@ from collections.abc import Collection, Iterable
 from typing import assert_never
 
 from orchestrator.views.descriptions.description import COMMAND, Place, Quote, Tone, Words
+from orchestrator.views.objections import told
 from orchestrator.views.words import duration, said, short
 from state.hidden import without_codes
 from state.journal import events as e
 from state.journal.view import RunView
 from state.records.commands import BaselineCheck, CommandRun
-from state.words import baseline_words, count_words, doubts, facts_words, listed, not_run_words, noticed_words
+from state.words import (
+    baseline_words,
+    count_words,
+    facts_words,
+    groups_of,
+    not_run_words,
+    noticed_words,
+)
 
 _SQS_OWN = "sq's own worktree"
 _MERGED = "the merged work"
@@ -172,24 +180,11 @@ def _output(done: CommandRun) -> tuple[Quote, ...]:
 
 def _proofs(event: e.ProofsTaken) -> list[Words]:
     proof = "a test fails without the work" if event.proven else "no test is known to fail without the work"
-    lines = []
-    for change in event.changes:
-        by = "announced by the spec or the plan" if change.expected_by else "not announced"
-        lines.append(f"the test {change.name} {change.kind} ({by})")
-    lines += [f"sq could not check {one}" for one in event.untold]
-    lines += [
-        f"`{one.command}` passes although a test fails (a failing one was added in {one.path})"
-        for one in event.canaries
-        if one.caught is False
-    ]
-    lines += [f"`{one}` passes here and not on a clean copy of the files" for one in event.only_here]
-    lines += [*event.broken, *doubts(event), *facts_words(event.facts)]
-    if event.unproven:
-        lines.append(f"these tests pass without the change too: {listed(event.unproven)}")
+    lines = [*map(told, groups_of(event.objections)), *facts_words(event.facts)]
     subject = event.task_id or _MERGED
     tone = Tone.GOOD if event.proven else Tone.WARN
     return [
         Words(kind="proofs", subject=subject, text=proof, tone=tone, of=event.tree[:10], is_told=False),
-        *(Words(kind="proofs", subject=subject, text=one) for one in noticed_words(event.without_work)),
+        *(Words(kind="proofs", subject=subject, text=one) for one in noticed_words(event.proofs)),
         *(Words(kind="proofs", subject=subject, text=one, tone=Tone.WARN) for one in lines),
     ]

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
-from orchestrator.views.models.criteria import CriterionRow, Point, Urgency
+from orchestrator.views.models.criteria import CriterionRow, Point
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.history import AttemptHistory, RunFacts
 from orchestrator.views.models.summary import TaskRow, why_not
 from orchestrator.views.models.work import Attempt, AttemptStep, LinkedStep, TaskPart, WorkChanges
+from orchestrator.views.objections import Urgency
 from state.journal import events as e
 from state.journal.events import RunStarted, Stored
 from state.journal.view import RunView

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from pathlib import PurePath
 
+from orchestrator.views.objections import Urgency
 from state.journal.events.reviews import JudgedView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
@@ -216,17 +217,6 @@ def _total(*numbers: int | None) -> int | None:
     """Return the sum. An unknown number of skipped tests counts as none if the others are known."""
     passed, failed, skipped = numbers
     return None if passed is None and failed is None else (passed or 0) + (failed or 0) + (skipped or 0)
-
-
-RUNS_LATER = "runs later"  # the kind of points for which a pull request asks for changes
-
-
-class Urgency(IntEnum):
-    """The order of points: a decision of the user's first, then gaps in the proof, then things to know."""
-
-    DECIDE = 1
-    UNPROVEN = 2
-    KNOW = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
-from orchestrator.views.models.criteria import RUNS_LATER, Point, Urgency
+from orchestrator.views.models.criteria import Point
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.objections import Urgency, kind_of, told, urgency_of
 from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
+from state.records.objections import Weight
 from state.verdicts import Source, Verdict
-from state.words import doubts, facts_words, later_words, listed
+from state.words import facts_words, groups_of, listed
 
 
 def checks(story: RunFacts) -> Iterator[Point]:
@@ -51,8 +53,20 @@ def proofs(view: RunView) -> Iterator[Point]:
         if key not in accepted:
             continue
         seq = view.evidence.proved_at.get(key, 0)
-        for kind, urgency, what in _gaps(proofs):
-            yield Point(urgency, kind, what, task_id=proofs.task_id, seq=seq)
+        of = proofs.task_id or "the merged work"
+        for group in groups_of(proofs.objections):
+            what = f"{of}: {told(group)}"
+            yield Point(urgency_of(group[0]), kind_of(group[0]), what, task_id=proofs.task_id, seq=seq)
+        for fact in () if proofs.task_id else facts_words(proofs.facts):
+            yield Point(Urgency.KNOW, "computed from the files", f"{of}: {fact}", seq=seq)
+    yield from _of_baseline(view)
+    if view.whole.tree and not any(run.runs for run in view.evidence.verifications.values()):
+        yield Point(
+            Urgency.UNPROVEN, "nothing to verify with", "no command verified the work: give one with --verify"
+        )
+
+
+def _of_baseline(view: RunView) -> Iterator[Point]:
     if view.baseline.not_run:
         yield Point(
             Urgency.UNPROVEN,
@@ -87,10 +101,6 @@ def proofs(view: RunView) -> Iterator[Point]:
                 f"`{check.run.command}` passes at the base although a test fails: it proves nothing",
                 seq=view.baseline.seq,
             )
-    if view.whole.tree and not any(run.runs for run in view.evidence.verifications.values()):
-        yield Point(
-            Urgency.UNPROVEN, "nothing to verify with", "no command verified the work: give one with --verify"
-        )
 
 
 def earlier_proofs(story: RunFacts) -> Iterator[Point]:
@@ -101,40 +111,13 @@ def earlier_proofs(story: RunFacts) -> Iterator[Point]:
         if isinstance(event, e.TaskCommitted) and event.tree != view.tasks[event.task_id].claim.accepted_tree:
             key = (event.task_id, event.tree)
             newest = view.evidence.proofs.get((event.task_id, view.tasks[event.task_id].claim.accepted_tree))
-            earlier = view.evidence.proofs[key].untold if key in view.evidence.proofs else ()
-            for untold in [one for one in earlier if newest is None or one not in newest.untold]:
-                yield Point(
-                    Urgency.UNPROVEN,
-                    "could not be checked",
-                    f"{event.task_id}, attempt {event.attempt}: sq could not check {untold}",
-                    task_id=event.task_id,
-                    seq=view.evidence.proved_at.get(key, 0),
-                )
-
-
-def _gaps(proofs: e.ProofsTaken) -> Iterator[tuple[str, Urgency, str]]:
-    of = proofs.task_id or "the merged work"
-    for change in proofs.changes:
-        by = "the spec or the plan announced it" if change.expected_by else "nothing announced it"
-        urgency = Urgency.KNOW if change.expected_by else Urgency.DECIDE
-        yield "test changed", urgency, f"{of}: the test {change.name} {change.kind}, and {by}"
-    for canary in proofs.canaries:
-        if canary.caught is False:
-            what = f"{of}: `{canary.command}` passes although a failing test was added in {canary.path}"
-            yield "canary not caught", Urgency.UNPROVEN, what
-    for untold in proofs.untold:
-        yield "could not be checked", Urgency.UNPROVEN, f"{of}: sq could not check {untold}"
-    for command in proofs.only_here:
-        what = f"{of}: `{command}` passes in the checkout and not on a clean copy of the files"
-        yield "passes only here", Urgency.UNPROVEN, what
-    for broken in proofs.broken:
-        yield "constraint broken", Urgency.DECIDE, f"{of}: {broken}"
-    for fact in () if proofs.task_id else facts_words(proofs.facts):
-        yield "computed from the files", Urgency.KNOW, f"{of}: {fact}"
-    later = later_words(proofs.facts.later) if proofs.facts else ""
-    for doubt in doubts(proofs):
-        told = (RUNS_LATER, Urgency.DECIDE) if doubt == later else ("not shown by tests", Urgency.UNPROVEN)
-        yield *told, f"{of}: {doubt}"
-    if proofs.unproven:
-        what = f"{of}: new tests that pass without the work too: {listed(proofs.unproven)}"
-        yield "test proves nothing", Urgency.UNPROVEN, what
+            earlier = view.evidence.proofs[key].objections if key in view.evidence.proofs else ()
+            for one in [one for one in earlier if newest is None or one not in newest.objections]:
+                if one.weight is Weight.UNKNOWN:
+                    yield Point(
+                        urgency_of(one),
+                        kind_of(one),
+                        f"{event.task_id}, attempt {event.attempt}: {told([one])}",
+                        task_id=event.task_id,
+                        seq=view.evidence.proved_at.get(key, 0),
+                    )

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
+from orchestrator.checks.objecting import RUNS_LATER
 from orchestrator.views.models import gaps
 from orchestrator.views.models.criteria import (
-    RUNS_LATER,
     CriterionRow,
     CriterionState,
     FindingRow,
     Point,
-    Urgency,
 )
 from orchestrator.views.models.history import RunFacts
+from orchestrator.views.objections import Urgency
 from state.journal import events as e
 from state.journal.events.tasks import UNMERGED_ENDS, Stage
 from state.journal.view import RunView

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from orchestrator.checks.objecting import RUNS_LATER
 from orchestrator.views.descriptions.description import Tone
-from orchestrator.views.models.criteria import RUNS_LATER, CommandFacts, CriterionRow, FindingRow, Point
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, FindingRow, Point
 from orchestrator.views.models.decisions import Decision, SpecQuestion
 from orchestrator.views.models.lanes import Timeline
 from orchestrator.views.models.spend import Spending

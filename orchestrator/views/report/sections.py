@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.views.html.amounts import moment, money, number, signed
-from orchestrator.views.models.criteria import CommandFacts, CriterionRow, Point, Urgency, counted
+from orchestrator.views.models.criteria import CommandFacts, CriterionRow, Point, counted
 from orchestrator.views.models.decisions import Decision
 from orchestrator.views.models.work import TaskPart, WorkChanges
+from orchestrator.views.objections import Urgency
 from orchestrator.views.report.contents import DEPENDENCY, ReportContents
 from orchestrator.views.screen import BREAK
 from orchestrator.views.words import duration, percent

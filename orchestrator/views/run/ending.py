@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from orchestrator.checks.objecting import CODE_BEFORE
 from orchestrator.git.trees import holds_work
 from orchestrator.views.words import git_sentence, short
 from state.hidden import visible
 from state.journal.events.tasks import UNMERGED_ENDS, Stage, TaskView
 from state.journal.view import RunView
+from state.records.objections import Weight
 from state.settings.records import CommandNetwork
 from state.verdicts import Source
-from state.words import listed, not_run_words
+from state.words import listed, not_run_words, sentences
 
 NETWORK_IS_OPEN = "sandbox.network is full: verification commands have the network of this machine"
 
@@ -62,11 +64,8 @@ def unchecked_lines(view: RunView) -> list[str]:
             lines.append(f"    {id_}: power steering: {len(open_)} of {len(newest)} checks: {listed(open_)}")
     for task_id, taken in {task_id: taken for (task_id, _), taken in view.evidence.proofs.items()}.items():
         of = task_id or "the merged work"
-        lines += [f"    {of}: {visible(one)}" for one in taken.untold]
-        if taken.unproven:
-            lines.append(
-                f"    {of}: new tests that pass without the work too: {visible(listed(taken.unproven))}"
-            )
+        silent = [one for one in taken.objections if one.weight is Weight.UNKNOWN or one.check == CODE_BEFORE]
+        lines += [f"    {of}: {visible(one)}" for one in sentences(silent)]
     if view.baseline.not_run:
         lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []

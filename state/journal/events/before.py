@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.plan import Criterion, Forecast, Task, TestThatChanges
+from state.records.plan import Criterion, Forecast, Reading, Task, TestThatChanges
 from state.records.spec_check import Decider, SpecAnswer, SpecFinding
 
 
@@ -48,6 +48,7 @@ class PlanGiven:
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
     tests_that_change: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
     reviewed: bool = False
     suggestions: tuple[str, ...] = ()
 

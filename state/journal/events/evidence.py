@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from state.records.commands import BaselineCheck, CanaryResult, CommandRun, TestReruns, WithoutWork
-from state.records.reviews import TestChange
+from state.records.commands import BaselineCheck, CommandRun, TestReruns
+from state.records.objections import Objection, Proof, Weight
 from state.records.work import WorkFacts
 
 
@@ -105,38 +105,33 @@ class ProofsTaken:
 
     The work began with the tree `base`.
 
-    `changes` are tests of the base that no longer count as they were. `unproven` are tests that the work adds
-    or changes and that also pass without it. `failed_before` are those that fail on the code before it.
-    `canaries`: whether commands notice a failing test. `untold` names the checks without an answer, and why.
-    `only_here` are commands that pass in the checkout and not on a clean copy of the same files.
-    `facts` are computed from the files. `broken` are the constraints of the plan that do not hold by them.
-    `without_work` are the results of commands with the changed functions emptied. `marks` is product code
-    that newly looks at a test runner, as `file: code`. `unlike` are commands that, run plainly, do not do as
-    they did when sq counted their tests. `stubs` are functions that the spec wants built and that do nothing,
-    as `file: name`. `only_prose`: the work changes documents alone, so there is no code to take out.
+    `objections` say why the work may not be accepted, `proofs` what speaks for it. `facts` are computed from
+    the files. `only_prose`: the work changes documents alone, so there is no code to take out.
+    `all_taken_out`: a command answered with all of the work taken out.
     """
 
     task_id: str
     tree: str
     base: str = ""
-    changes: tuple[TestChange, ...] = ()
-    unproven: tuple[str, ...] = ()
-    failed_before: tuple[str, ...] = ()
-    canaries: tuple[CanaryResult, ...] = ()
-    untold: tuple[str, ...] = ()
-    only_here: tuple[str, ...] = ()
-    without_work: tuple[WithoutWork, ...] = ()
+    objections: tuple[Objection, ...] = ()
+    proofs: tuple[Proof, ...] = ()
     facts: WorkFacts | None = None
-    broken: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
-    unlike: tuple[str, ...] = ()
-    stubs: tuple[str, ...] = ()
     only_prose: bool = False
+    all_taken_out: bool = False
 
     @property
     def proven(self) -> bool:
         """Whether a test is known to fail without the work."""
-        return bool(self.failed_before) or any(one.needed for one in self.without_work)
+        return any(one.needs_work for one in self.proofs)
+
+    def of(self, check: str) -> list[Objection]:
+        """Return the objections of one check that had an answer."""
+        return [one for one in self.objections if one.check == check and one.weight is not Weight.UNKNOWN]
+
+    @property
+    def silent(self) -> list[Objection]:
+        """The questions that had no answer."""
+        return [one for one in self.objections if one.weight is Weight.UNKNOWN]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from state.journal.events.before import BeforeView
-from state.records.plan import Analysis, Criterion, Plan, Task, TestThatChanges
+from state.records.plan import Analysis, Criterion, Plan, Reading, Task, TestThatChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class PlanProposed:
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
     tests_that_change: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ class PlanAccepted:
     tasks: tuple[Task, ...]
     criteria: tuple[Criterion, ...]
     tests_that_change: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
     reviewed: bool = False
     suggestions: tuple[str, ...] = ()
 
@@ -95,5 +97,6 @@ class PlanView:
     unusable: int = 0  # reports on the proposal under review that could not be used
     criteria: tuple[Criterion, ...] = ()
     tests_that_change: tuple[TestThatChanges, ...] = ()
+    readings: tuple[Reading, ...] = ()
     reviewed: bool = False
     suggestions: tuple[str, ...] = ()

@@ -104,7 +104,8 @@ class CompletionAccepted:
 class CompletionRefused:
     """A completion gate blocked. `feedback` is the next prompt in the same session.
 
-    `reason` says for people why, empty if `feedback` does.
+    `reason` says for people why, empty if `feedback` does. `heard` are the checks whose objections the Worker
+    hears with it, once an attempt.
     """
 
     task_id: str
@@ -113,6 +114,7 @@ class CompletionRefused:
     feedback: str
     fingerprint: str
     reason: str = ""
+    heard: tuple[str, ...] = ()
 
     @property
     def for_people(self) -> str:

@@ -79,7 +79,10 @@ def _plan(view: RunView, event: e.PlanEvent) -> None:
             view.context.discoveries.extend(event.analysis.patterns)
         case e.PlanProposed():
             plan.proposed = Plan(
-                tasks=event.tasks, criteria=event.criteria, tests_that_change=event.tests_that_change
+                tasks=event.tasks,
+                criteria=event.criteria,
+                tests_that_change=event.tests_that_change,
+                readings=event.readings,
             )
             plan.unusable = 0
         case e.PlanRejected():
@@ -87,6 +90,7 @@ def _plan(view: RunView, event: e.PlanEvent) -> None:
             plan.rejections.append(event)
         case e.PlanAccepted():
             plan.criteria, plan.tests_that_change = event.criteria, event.tests_that_change
+            plan.readings = event.readings
             plan.reviewed, plan.suggestions = event.reviewed, event.suggestions
             view.tasks = {task.id: TaskView(task) for task in event.tasks}
         case _:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from language.tables import table
 
+from orchestrator.checks.verdict import new_complaints
 from orchestrator.project.checks import complaints_in, configured_checks, is_check, may_be_run
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.verdict import new_complaints
 from state.records.commands import Complaint
 
 FILES = table(__file__, "files")

@@ -8,6 +8,7 @@ import anyio
 import pytest
 from language.tables import rows, table
 
+from orchestrator.checks import objecting
 from orchestrator.git.trees import sizes
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.reports import prepare
@@ -26,6 +27,7 @@ from state.records.commands import (
     TestState,
     WithoutWork,
 )
+from state.records.objections import Proof
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
@@ -134,7 +136,7 @@ def test_a_test_that_passes_without_the_work_says_so_and_a_new_one_shows_nothing
         False,
         True,
     )
-    proofs = ProofsTaken(task_id="", tree=tree[1], unproven=(name,))
+    proofs = ProofsTaken(task_id="", tree=tree[1], objections=(objecting.unproven(name),))
     new = check(on(tree, proofs=proofs), "test", name)
     assert (new.general, new.why.endswith("and passes without the work too")) == (True, True)
     assert proof_of([new]) is None
@@ -153,7 +155,8 @@ def test_of_a_question_about_a_part_of_the_work_a_test_that_passed_is_not_said_t
 ):
     """Other tests failed with this part taken out, or with a small change of it. This one may need the rest."""
     without = WithoutWork(command=PYTEST, needed=True, failing=("tests/test_shop.py::test_other",), **asked)
-    proofs = ProofsTaken(task_id="", tree=tree[1], without_work=(without,))
+    answers = tuple(objecting.without_work([without]))
+    proofs = ProofsTaken(task_id="", tree=tree[1], proofs=answers, all_taken_out=not without.partly)
     found = check(on(tree, proofs=proofs), "test", "tests/test_shop.py::test_shown")
     assert (found.general, "passes without the work" in found.why) == (general, general)
 
@@ -163,16 +166,21 @@ FAILED, PASSED = TestCount(tests={SHOWN: TestState.FAILED}), TestCount(tests={SH
 
 
 def without(*failing):
-    return (WithoutWork(command=PYTEST, needed=True, failing=failing),)
+    return (Proof(check=objecting.WITHOUT_WORK, command=PYTEST, tests=failing),)
 
 
 @pytest.mark.parametrize(
     ("before", "base", "proofs", "mark"),
     [
         (None, "", {}, None),
-        (None, "", {"without_work": without(SHOWN)}, Mark.TESTED),
-        (None, "", {"without_work": without("other")}, None),
-        (None, "", {"failed_before": (SHOWN,)}, Mark.TESTED),
+        (None, "", {"proofs": without(SHOWN)}, Mark.TESTED),
+        (None, "", {"proofs": without("other")}, None),
+        (
+            None,
+            "",
+            {"proofs": (Proof(check=objecting.CODE_BEFORE, command="", tests=(SHOWN,)),)},
+            Mark.TESTED,
+        ),
         (FAILED, "HEAD", {}, Mark.EXAMINED),
         (FAILED, "HEAD~1", {}, None),
         (PASSED, "HEAD", {}, None),
@@ -230,14 +238,17 @@ def test_commands_that_run_no_test_do_not_stand_for_a_test_that_is_missing(tree)
 
 
 @pytest.mark.parametrize(
-    ("proofs", "why"),
+    ("objection", "why"),
     [
-        ({"only_here": (SCRIPT,)}, "it passes in the checkout only"),
-        ({"canaries": (CanaryResult(command=SCRIPT, caught=False),)}, "it passes with an added test"),
+        (objecting.only_here(SCRIPT), "it passes in the checkout only"),
+        (
+            objecting.canary(CanaryResult(command=SCRIPT, caught=False), counts=True),
+            "it passes with an added test",
+        ),
     ],
 )
-def test_a_command_that_sq_found_to_show_nothing_is_no_evidence(tree, proofs, why):
-    taken = ProofsTaken(task_id="", tree=tree[1], **proofs)
+def test_a_command_that_sq_found_to_show_nothing_is_no_evidence(tree, objection, why):
+    taken = ProofsTaken(task_id="", tree=tree[1], objections=(objection,))
     found = check(on(tree, proofs=taken), "command", SCRIPT)
     assert found.holds is None
     assert found.why.startswith(why)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.run.evidence.summary import CUT, cause_of, feedback, readable, summary
-from orchestrator.run.evidence.verdict import judged
+from orchestrator.checks.output import CUT, cause_of, readable
+from orchestrator.checks.verdict import judged
+from orchestrator.run.evidence.summary import feedback, summary
 from orchestrator.run.plan.spec_check import meant
 from orchestrator.run.review.findings import as_findings, fingerprint
 from orchestrator.run.review.revise import assign

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from language.scripted import Rehearse, completes, criterion, plans, signals, whole_run, writes
 
+from orchestrator.checks.objecting import BASE_TESTS
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.commands import BaselineOutcome
@@ -146,7 +147,7 @@ def test_a_check_whose_configuration_changes_is_run_with_that_of_the_base_too(
     worker = work_of({"ruff.toml": config, "shop.py": code, "test_half.py": TEST_HALF}, claims=2)
     done = rehearse(whole_run(worker=worker), ends=None)
     assert done.outcome is outcome, done.output
-    named = [(one.name, one.path) for one in done.of(e.ProofsTaken)[0].changes]
+    named = [(one.subject, one.place) for one in done.of(e.ProofsTaken)[0].of(BASE_TESTS)]
     assert named == (
         [("`ruff check .` with ruff.toml of the base", "ruff.toml")] if outcome is Outcome.UNVERIFIED else []
     )

@@ -15,6 +15,7 @@ from language.scripted import Done, Rehearse, call, completes, passes, plans, sa
 from language.stopping import newest, stopping_after
 
 from benchmarks.lies import CALCULATORS, SPEC_AS_TEXT, replies
+from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.cli.main import cli
 from orchestrator.views.run.ending import unchecked_lines
 from state.errors import JournalError
@@ -613,7 +614,7 @@ def test_a_new_test_that_passes_without_the_work_is_said_once_at_high_effort_and
 ) -> None:
     commits(repository, shell, a__py="A = 1\n", test_a__py=TEST.format("a", "True"))
     idle = [writes("b.py", "B = 1\n"), writes("test_b.py", TEST.format("b", "True")), completes()]
-    told = {"prompt_contains": ["pass without your change too", "test_b"]}
+    told = {"prompt_contains": ["pass without the work too", "test_b"]}
     callers = whole_run(
         worker=[*idle, completes(**told)],
         **{"reviewer/*": [passes(prompt_contains=["pass on the code before the change too", "test_b"])]},
@@ -688,7 +689,7 @@ def test_tests_that_stand_in_the_file_of_their_code_are_run_as_they_were(
     claims = [completes()] * (2 if outcome is Outcome.UNVERIFIED else 1)
     done = rehearse(whole_run(worker=[writes("src/lib.rs", RUST.format(body, check)), *claims]), ends=None)
     assert done.outcome is outcome, done.output
-    changed = [change.test for one in done.of(e.ProofsTaken) for change in one.changes]
+    changed = [change.subject for one in done.of(e.ProofsTaken) for change in one.of(BASE_TESTS)]
     assert bool(changed) is (outcome is Outcome.UNVERIFIED)
 
 
@@ -776,4 +777,4 @@ def changes_what_is_expected(
     )
     done = rehearse(callers, verify=(verify,), spec=ADDS_NOTES, ends=Outcome.UNVERIFIED)
     [proofs] = done.of(e.ProofsTaken)[-1:]
-    assert [one.name in names for one in proofs.changes] == [True], done.output
+    assert [one.subject in names for one in proofs.of(BASE_TESTS)] == [True], done.output

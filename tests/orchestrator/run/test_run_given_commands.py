@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from language.scripted import Rehearse, whole_run
 
+from orchestrator.checks.vouching import shown_commands
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.summary import shown_commands
 from state.journal import events as e
 
 Shell = Callable[..., str]

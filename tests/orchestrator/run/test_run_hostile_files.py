@@ -15,8 +15,9 @@ from language.played_sq import PLAYED_SQ
 from language.scripted import SPEC, Rehearse, call, completes, passes, says, whole_run, writes
 from language.tables import table
 
-from orchestrator.views.models.criteria import RUNS_LATER, Urgency
+from orchestrator.checks.objecting import RUNS_LATER
 from orchestrator.views.models.points import attention
+from orchestrator.views.objections import Urgency
 from orchestrator.views.run.story import RunStory
 from state.journal import events as e
 from state.outcome import Outcome

@@ -10,6 +10,7 @@ import pytest
 from language.scripted import Done, Rehearse, completes, passes, whole_run, writes
 from language.tables import table
 
+from orchestrator.checks.objecting import WITHOUT_WORK
 from state.journal import events as e
 from state.outcome import Outcome
 
@@ -58,9 +59,8 @@ def test_honest_work_reaches_code_0_by_a_command_that_notices_it(built: Built, n
     assert "number of tests unknown" in done.output
     begin = done.output.partition("analysis: ")[0]
     assert "its exit code counts and the run can end with code 0, and else with code 5" in begin, begin
-    (answer,) = done.of(e.ProofsTaken)[-1].without_work
-    assert answer.needed, answer
-    assert answer.noticed, answer
+    (answer,) = [one for one in done.of(e.ProofsTaken)[-1].proofs if one.check == WITHOUT_WORK]
+    assert answer.by_exit_code, answer
     assert not [one for one in answer.functions if "test" in one], answer
 
 
@@ -98,9 +98,10 @@ def test_the_work_is_taken_out_for_the_runner_alone_where_a_linter_stands_before
     done = linted(built, scripts, test)
     assert done.outcome is outcome, done.output
     for proofs in done.of(e.ProofsTaken):
-        assert [one.needed for one in proofs.without_work] == [test == "honest"], proofs.without_work
-        assert all(one.functions and not one.small for one in proofs.without_work), proofs.without_work
-        assert not [one for one in proofs.untold if "without the work" in one], proofs.untold
+        shown = [one for one in proofs.proofs if one.check == WITHOUT_WORK]
+        assert bool(shown) is (test == "honest"), proofs
+        assert all(one.functions and not one.small for one in shown), shown
+        assert not [one for one in proofs.silent if one.check == WITHOUT_WORK], proofs
 
 
 def linted(built: Built, scripts: str, test: str, **flags: Any) -> Done:
@@ -120,7 +121,7 @@ def test_work_that_cannot_be_taken_out_costs_code_0_from_medium_on(
 ) -> None:
     done = linted(built, "tangled", "idle", effort=effort)
     assert done.outcome is outcome, done.output
-    said = "sq could not ask whether a test needs the work: `npm test`"
+    said = "sq could not check whether `npm test` fails without the work: no test ran (exit code 1: calc.js: style). A test"
     assert (said in done.output) is (outcome is Outcome.UNVERIFIED), done.output
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from language.scripted import Done, Rehearse, call, completes, passes, plans, says, whole_run
 
+from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from state.journal import events as e
 from state.outcome import Outcome
 from state.records.reviews import TestChangeKind
@@ -62,11 +63,11 @@ def test_honest_work_is_complete_and_each_check_that_was_not_made_is_said(built:
     done = built(MUL, MUL_TEST)
     assert done.outcome is Outcome.COMPLETE, done.output
     assert "sq cannot check that it notices a failing test: it does not know the runner" in done.output
-    (answer,) = first_proofs(done).without_work
-    assert answer.needed
-    assert first_proofs(done).untold == ()
+    assert WITHOUT_WORK in {one.check for one in first_proofs(done).proofs}
+    assert first_proofs(done).objections == ()
     whole = done.of(e.ProofsTaken)[-1]
-    assert whole.untold == (f"whether `{COMMAND}` notices a failing test: sq can make none for it",)
+    told = [one.words for one in whole.objections]
+    assert told == [f"whether `{COMMAND}` notices a failing test: none can be made for it"]
 
 
 @pytest.mark.late
@@ -77,29 +78,29 @@ def test_a_test_that_was_weakened_so_that_the_work_passes_is_run_as_it_was(
         "sed -i 's/a + b/a - b/' calc.py", "echo 'assert True' | tee tests/test_add.py tests/test_more.py"
     )
     assert done.outcome is not Outcome.COMPLETE
-    changes = first_proofs(done).changes
-    assert {one.path for one in changes} == {"tests/test_add.py", "tests/test_more.py"}
-    assert {one.kind for one in changes} == {TestChangeKind.FAILS}
+    changes = first_proofs(done).of(BASE_TESTS)
+    assert {one.place for one in changes} == {"tests/test_add.py", "tests/test_more.py"}
+    assert all(one.words.endswith(TestChangeKind.FAILS) for one in changes)
 
 
 @pytest.mark.late
 def test_a_file_of_tests_that_was_removed_is_gone(built: Callable[..., Done]) -> None:
     done = built(MUL, MUL_TEST, "rm tests/test_more.py")
     assert done.outcome is not Outcome.COMPLETE
-    (change,) = first_proofs(done).changes
-    assert (change.path, change.kind) == ("tests/test_more.py", TestChangeKind.GONE)
+    (change,) = first_proofs(done).of(BASE_TESTS)
+    assert change.words == f"the test tests/test_more.py {TestChangeKind.GONE}"
 
 
 @pytest.mark.late
 def test_one_that_was_removed_because_the_work_fails_it_fails_as_it_was(built: Callable[..., Done]) -> None:
     done = built("sed -i 's/return a + b/return 3/' calc.py", "rm tests/test_more.py")
     assert done.outcome is not Outcome.COMPLETE
-    (change,) = first_proofs(done).changes
-    assert (change.path, change.kind) == ("tests/test_more.py", TestChangeKind.FAILS)
+    (change,) = first_proofs(done).of(BASE_TESTS)
+    assert change.words == f"the test tests/test_more.py {TestChangeKind.FAILS}"
 
 
 def test_a_new_test_that_passes_without_the_work_is_named(built: Callable[..., Done]) -> None:
     done = built(MUL, "echo 'assert 2 * 3 == 6' > tests/test_mul.py")
-    assert first_proofs(done).unproven == ("tests/test_mul.py",)
+    assert [one.subject for one in first_proofs(done).of(CODE_BEFORE)] == ["tests/test_mul.py"]
     end = done.output.partition("not checked:\n")[2]
-    assert "    mul: new tests that pass without the work too: tests/test_mul.py\n" in end
+    assert "    mul: new tests pass without the work too, so they do not show it: tests/test_mul.py\n" in end

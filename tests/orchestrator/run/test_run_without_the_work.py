@@ -11,7 +11,8 @@ import pytest
 from language.scripted import SATISFIED, Rehearse, completes, passes, plans, signals, whole_run, writes
 from language.tables import rows, table
 
-from orchestrator.run.evidence.base_tests import _is_the_specs, _still_red
+from orchestrator.checks.base_tests import _is_the_specs, _still_red
+from orchestrator.checks.objecting import BASE_TESTS, CANARY, WITHOUT_WORK
 from state.journal.events import CompletionRefused, ProofsTaken
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
@@ -68,7 +69,7 @@ def test_a_command_is_not_asked_of_new_tests_that_another_one_runs(
     done = rehearse(
         whole_run(worker=work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)), spec=ADDS, verify=verify
     )
-    untold = [one for proofs in done.of(ProofsTaken) for one in proofs.untold]
+    untold = [one.words for proofs in done.of(ProofsTaken) for one in proofs.objections]
     assert not [one for one in untold if "which of the new tests show the change" in one], untold
 
 
@@ -107,7 +108,7 @@ def test_a_stub_that_the_spec_asks_for_is_said_once_and_ends_unverified(
         ends=None,
     )
     assert done.outcome is outcome, done.output
-    assert ("the spec asks for halves.py: half" in done.output) is (outcome is Outcome.UNVERIFIED)
+    assert ("the body is that of a stub: halves.py: half" in done.output) is (outcome is Outcome.UNVERIFIED)
 
 
 @pytest.mark.usefixtures("pytest_here")
@@ -161,9 +162,8 @@ def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     worker = work_of({"shop.py": WORK, "test_half.py": HALF}, claims=1)
     done = rehearse(whole_run(worker=worker), verify=PYTEST, effort="low")
-    (answer,) = done.view.evidence.proofs["", done.view.whole.tree].without_work
-    assert answer.needed
-    assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.failing] == ["test_half"]
+    (answer,) = [one for one in done.view.evidence.proofs["", done.view.whole.tree].proofs if one.functions]
+    assert [name.rpartition("::")[2].rpartition(".")[2] for name in answer.tests] == ["test_half"]
 
 
 PRETENDS = table(__file__, "pretends")
@@ -240,7 +240,7 @@ def test_a_plain_run_with_failing_tests_in_it_answers_two_questions(
         settings={"sandbox": "off"},
         ends=Outcome.COMPLETE if test else Outcome.UNVERIFIED,
     )
-    assert done.view.evidence.proofs["", done.view.whole.tree].canaries[0].caught
+    assert CANARY in {one.check for one in done.view.evidence.proofs["", done.view.whole.tree].proofs}
     assert len(count.read_text()) == len(of_all.split(", "))
 
 
@@ -252,7 +252,8 @@ def test_a_refactoring_without_new_tests_is_complete(
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})
     moved = {"shop.py": "from prices import price\n", "prices.py": SHOP}
     done = rehearse(whole_run(worker=work_of(moved, claims=1)), verify=PYTEST, effort="low")
-    assert done.view.evidence.proofs["", done.view.whole.tree].without_work == ()
+    whole = done.view.evidence.proofs["", done.view.whole.tree]
+    assert WITHOUT_WORK not in {one.check for one in (*whole.proofs, *whole.objections)}
 
 
 @pytest.mark.usefixtures("pytest_here")
@@ -442,7 +443,7 @@ def test_a_changed_row_of_a_table_is_announced_by_a_line_that_names_what_its_che
     work = {"share.py": rounded, "test_share.py": test.format(100)}
     callers = whole_run(planner=[plan], worker=work_of(work, claims=1))
     done = rehearse(callers, spec=f"# Tips\n\n{line}\n", verify=PYTEST, plan_review=True)
-    assert {one.expected_by for proofs in done.of(ProofsTaken) for one in proofs.changes} == {line}
+    assert {one.because for proofs in done.of(ProofsTaken) for one in proofs.of(BASE_TESTS)} == {line}
 
 
 @pytest.mark.late

@@ -16,10 +16,12 @@ from language.event_strategies import legal_runs, started, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
+from orchestrator.checks.objecting import CODE_BEFORE, unknown
 from orchestrator.views.html.sections import path_remover
-from orchestrator.views.models.criteria import Urgency, criteria_of
+from orchestrator.views.models.criteria import criteria_of
 from orchestrator.views.models.points import attention
 from orchestrator.views.models.work import read_work
+from orchestrator.views.objections import Urgency
 from orchestrator.views.report.rendering import Format, rendered
 from orchestrator.views.run.story import RunStory
 from state.journal import events as e
@@ -158,8 +160,8 @@ def test_the_points_to_look_at_come_in_the_order_of_their_urgency_and_name_their
     kinds = {point.kind for point in points}
     assert kinds >= {
         "parked question", "criterion not met", "criterion claimed", "criterion not checked", "task not merged",
-        "finding won't fix", "checks not judged", "test changed", "canary not caught",
-        "could not be checked", "passes only here", "test proves nothing", "git folder changed", "your work",
+        "finding won't fix", "checks not judged", "base tests", "planted test",
+        "could not be checked", "clean copy", "code before", "git folder changed", "your work",
         "work rescued", "conflict resolved",
     }  # fmt: skip
     named = {stored.seq for stored in events}
@@ -176,7 +178,11 @@ def test_gaps_of_an_earlier_attempt_suggestions_and_findings_of_two_reviews_are_
         for number, untold in ((1, ("the new tests", "the canary")), (2, ("the canary",)))
         for fact in (
             e.AttemptStarted(task_id="t1", attempt=number, session_id=f"s{number}", tree="base"),
-            e.ProofsTaken(task_id="t1", tree=f"tree{number}", untold=untold),
+            e.ProofsTaken(
+                task_id="t1",
+                tree=f"tree{number}",
+                objections=tuple(unknown(CODE_BEFORE, one, one) for one in untold),
+            ),
             e.CompletionAccepted(task_id="t1", attempt=number, tree=f"tree{number}"),
             e.TaskCommitted(task_id="t1", attempt=number, commit=f"c{number}", tree=f"tree{number}"),
         )

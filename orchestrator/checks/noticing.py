@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from agents.concurrency import aside
+from orchestrator.checks.bench import Bench
+from orchestrator.checks.change import Change
+from orchestrator.checks.comparison import ResultComparison, Work
+from orchestrator.checks.output import cause_of
 from orchestrator.git.trees import contents_at, links_in, with_contents
 from orchestrator.project.files import changed_lines, is_code, written_here
 from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function
 from orchestrator.project.functions.small_changes import SmallChange, small_changes
 from orchestrator.project.shell import simple_commands
-from orchestrator.run.evidence.comparison import ResultComparison, Work
-from orchestrator.run.evidence.summary import cause_of
-from orchestrator.run.evidence.verification import run_on
-from orchestrator.run.record import Run
 from state.records.commands import CommandRun, TestState, WithoutWork
 from state.words import names_of
 
@@ -46,26 +47,36 @@ class _Part:
     lines: frozenset[int] = frozenset()
 
 
+class Runs(Protocol):
+    """Runs the command on a tree (`orchestrator.checks.running.run_on`)."""
+
+    async def __call__(self, tree: str, files: Sequence[str], *, afresh: bool = False) -> CommandRun:
+        """Return its result. `files`: its files of tests, () for all."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Asking:
-    run: Run
-    subject: ResultComparison
+    change: Change
+    bench: Bench
+    compared: ResultComparison
     work: Work
+    runs: Runs
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
     afresh: bool = False
 
     async def ran(self, contents: Mapping[str, bytes]) -> CommandRun:
         """Run the command on the work with these files in place of its own."""
-        tree = await with_contents(self.run.repository, self.subject.tree, contents)
-        return await run_on(self.run, self.subject, tree, [], afresh=self.afresh)
+        tree = await with_contents(self.change.repository, self.change.tree, contents)
+        return await self.runs(tree, (), afresh=self.afresh)
 
     async def anew(self) -> "_Asking | None":
         """Return the same for places without what commands built, None if that asks nothing new.
 
         Nothing was built, or the work does not pass there.
         """
-        if self.afresh or not await self.run.evidence.have_outputs(self.run):
+        if self.afresh or not await self.bench.have_outputs():
             return None
         other = replace(self, afresh=True)
         return other if (await other.ran({})).passed else None
@@ -82,20 +93,29 @@ class _Asking:
         return {file: content for file, content in found.items() if content != self.after[file]}
 
 
-async def _asking(run: Run, subject: ResultComparison, work: Work) -> _Asking:
-    touched = subject.touched
+async def _asking(
+    change: Change, bench: Bench, compared: ResultComparison, work: Work, runs: Runs
+) -> _Asking:
+    touched = compared.touched
     paths = {*work.sources, *touched.code, *touched.configuration, *touched.manifests}
-    paths -= {*await links_in(run.repository, subject.tree)}  # git makes no link to a text that was taken out
-    before = await contents_at(run.repository, subject.base, paths)
-    before, after = written_here(before, await contents_at(run.repository, subject.tree, paths))
-    return _Asking(run=run, subject=subject, work=work, before=before, after={**after, **work.sources})
+    paths -= {
+        *await links_in(change.repository, change.tree)
+    }  # git makes no link to a text that was taken out
+    before = await contents_at(change.repository, change.base, paths)
+    before, after = written_here(before, await contents_at(change.repository, change.tree, paths))
+    after = {**after, **work.sources}
+    return _Asking(
+        change=change, bench=bench, compared=compared, work=work, runs=runs, before=before, after=after
+    )
 
 
-async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWork | None:
+async def noticing(
+    change: Change, bench: Bench, compared: ResultComparison, work: Work, runs: Runs
+) -> WithoutWork | None:
     """Return whether a command notices the work, or None if the work has no code."""
-    asking = await _asking(run, subject, work)
+    asking = await _asking(change, bench, compared, work, runs)
     parts = _parts(asking)
-    told = WithoutWork(command=subject.command, functions=tuple(part.name for part in parts))
+    told = WithoutWork(command=compared.command, functions=tuple(part.name for part in parts))
     if not parts:
         return None
     if not (contents := asking.without(*parts)):
@@ -112,7 +132,7 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
         return replace(told, problem=done.broken or done.nothing_yet or cause_of(done))
     if done.exit_code == 0:
         return replace(told, needed=False)
-    words = set(re.findall(r"\w+", run.view.spec_words))
+    words = set(re.findall(r"\w+", change.spec))
     for part in [one for one in parts if len(parts) > 1 and one.leaf in words][:_TRIES]:
         if (await asking.ran(asking.without(part))).exit_code == 0:
             return replace(told, needed=False, functions=(part.name,))
@@ -120,13 +140,13 @@ async def noticing(run: Run, subject: ResultComparison, work: Work) -> WithoutWo
 
 
 async def by_small_changes(
-    run: Run, subject: ResultComparison, work: Work, answer: WithoutWork
+    change: Change, bench: Bench, compared: ResultComparison, work: Work, runs: Runs, answer: WithoutWork
 ) -> WithoutWork:
     """Return which tests fail with a small change in the work, where it could not be taken out.
 
     `problem` stays: the others were not asked.
     """
-    asking = await _asking(run, subject, work)
+    asking = await _asking(change, bench, compared, work, runs)
     found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
     return replace(found, needed=True, noticed=None, functions=(), partly=True) if found.failing else answer
 
@@ -144,7 +164,7 @@ async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: Wit
 
 
 async def _of_changes(asking: _Asking, changes: Sequence[SmallChange], told: WithoutWork) -> WithoutWork:
-    passed = set(names_of(asking.subject.now.count, TestState.PASSED))
+    passed = set(names_of(asking.compared.now.count, TestState.PASSED))
     for change in changes:
         done = await asking.ran({change.file: change.content})
         failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
@@ -186,7 +206,7 @@ def _parts(asking: _Asking) -> list[_Part]:
 
 
 def _parts_of_lines(asking: _Asking) -> list[_Part]:
-    touched = asking.subject.touched
+    touched = asking.compared.touched
     for paths in (touched.code, (*touched.configuration, *touched.manifests)):
         parts = []
         for path in paths:
@@ -202,7 +222,7 @@ def _of_the_check(asking: _Asking, path: str) -> frozenset[int]:
     """Return the lines of a Makefile that are of the command's own targets, and the heads of all others."""
     if "makefile" not in PurePosixPath(path).name.lower():
         return frozenset()
-    goals = {word for one in simple_commands(asking.subject.command) for word in one.plain}
+    goals = {word for one in simple_commands(asking.compared.command) for word in one.plain}
     found, inside = set(), False
     for number, raw in enumerate(asking.after[path].split(b"\n"), 1):
         line = raw.decode("utf-8", "replace")

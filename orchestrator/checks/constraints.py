@@ -1,75 +1,38 @@
-"""Facts that sq computes from the files of a work, and whether the constraints of the plan hold by them."""
+"""Constraints of the plan that sq computes from the facts of a work, or by a command that it ran."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from agents.concurrency import aside_or
-from orchestrator.git.trees import changed_paths, contents_at
-from orchestrator.project.build_files.manifests import dependency_changes, manifest_of
-from orchestrator.project.files import belongs_to_tests, matches, written_here
-from orchestrator.project.functions.languages import language_of
-from orchestrator.project.functions.public import NameChanges, name_changes
+from orchestrator.checks.answers import Answers
+from orchestrator.checks.change import Change
+from orchestrator.checks.facts import facts_between
+from orchestrator.project.build_files.manifests import manifest_of
+from orchestrator.project.files import matches
 from orchestrator.project.runners.suite import Suite, suite_of
-from orchestrator.run.record import Run
 from state.records.commands import CommandRun
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import WorkFacts
 from state.words import listed
 
-_LARGEST_LOCK = 20_000_000  # bytes of a lock file
 
+async def ask(change: Change, runs: Sequence[CommandRun] = ()) -> Answers:
+    """Return the facts of a work, and the constraints of the plan that do not hold by them.
 
-async def facts_between(run: Run, base: str, tree: str) -> WorkFacts:
-    """Return how the files of two trees differ in dependencies and in public names, those of tests aside.
-
-    Raises:
-        GitError: one of the trees cannot be read.
+    `runs` are results of the commands on the whole: one that a constraint names has to pass. Of a part there
+    are no facts if the plan has no constraint that is computed: its reviewer has them.
     """
-    changed = await changed_paths(run.repository, base, tree)
-    manifests = [path for path in changed if manifest_of(path)]
-    sources = [path for path in changed if language_of(path) and not belongs_to_tests(path)]
-    texts = [await contents_at(run.repository, one, manifests, largest=_LARGEST_LOCK) for one in (base, tree)]
-    contents = [await contents_at(run.repository, one, sources) for one in (base, tree)]
-    named = ({path: _text(one) for path, one in each.items()} for each in texts)
-    sides = written_here(*contents)
-    without = WorkFacts(unread=tuple(manifests)), NameChanges(unread=tuple(sources))
-    found = await aside_or(without[0], lambda: dependency_changes(*named), "the manifests of the work")
-    public = await aside_or(without[1], lambda: name_changes(*sides), "the sources of the work")
-    return replace(
-        found,
-        names_added=public.added,
-        names_removed=public.removed,
-        names_changed=public.changed,
-        unread=(*found.unread, *public.unread),
-        paths=tuple(changed),
-    )
-
-
-async def facts_of(
-    run: Run, tree: str, *, task_id: str, base: str, runs: Sequence[CommandRun] = ()
-) -> tuple[WorkFacts | None, tuple[str, ...]]:
-    """Return the facts of a task's work, or of the whole, and the constraints of the plan that do not hold.
-
-    `runs` are the results of the commands on the whole, one that a constraint names has to pass. Commits
-    of the user are no part of the work. Of a task there are no facts if the plan has no constraint that is
-    computed: its reviewer has them.
-    """
-    if task_id and not any(one.constraint for one in run.view.plan.criteria):
-        return None, ()
-    facts = await facts_between(run, base, tree if task_id else run.view.whole.merged_tree or tree)
-    found = ((one, computed(one, facts, runs, run.repository)) for one in run.view.plan.criteria)
-    return facts, tuple(
-        f"the constraint {one.id} ({one.text}) does not hold: {said.why}"
+    if not change.is_final and not any(one.constraint for one in change.criteria):
+        return Answers()
+    facts = await facts_between(change.repository, change.base, change.own_tree)
+    found = ((one, computed(one, facts, runs, change.repository)) for one in change.criteria)
+    broken = (
+        (one.id, f"the constraint {one.id} ({one.text}) does not hold: {said.why}")
         for one, said in found
         if said and said.holds is False
     )
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8-sig", "replace")
+    return Answers(facts=facts, broken=tuple(broken))
 
 
 def computed(

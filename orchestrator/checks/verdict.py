@@ -4,8 +4,8 @@ product.md, section 12: tests that failed before may fail after, and those that 
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from state.records.commands import (
@@ -15,9 +15,7 @@ from state.records.commands import (
     Complaint,
     TestReruns,
     TestState,
-    WithoutWork,
 )
-from state.settings.records import Settings
 from state.words import listed, names_of
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -95,6 +93,24 @@ def judged(base: BaselineCheck | None, run: CommandRun, *, flaky: Collection[str
     return Judged(run=run, verdict=CommandVerdict.FAILED)
 
 
+def judged_all(
+    base: Mapping[str, BaselineCheck],
+    runs: Iterable[CommandRun],
+    *,
+    flaky: Collection[str] = (),
+    reruns: Iterable[TestReruns] = (),
+) -> list[Judged]:
+    """Return the meaning of each command's result on a tree, with the further runs of its failing tests."""
+    again = list(reruns)
+    found = [judged(base.get(done.command), done, flaky=flaky) for done in runs]
+    return [replace(one, reruns=tuple(each for each in again if each.test in one.failing)) for one in found]
+
+
+def has_failed(results: Iterable[Judged]) -> bool:
+    """Whether a command speaks against the work."""
+    return any(one.verdict is CommandVerdict.FAILED for one in results)
+
+
 def suspects(base: BaselineCheck | None, run: CommandRun) -> tuple[str, ...]:
     """Return the tests that passed at the base and fail now. Each is run once more alone."""
     before = base.run.count.tests if base else {}
@@ -113,12 +129,7 @@ def usable(base: BaselineCheck | None) -> bool:
 
 
 def executed_a_test(
-    one: Judged,
-    settings: Settings,
-    caught: bool | None,
-    answer: WithoutWork | None = None,
-    *,
-    no_code: bool = False,
+    one: Judged, *, notices: bool, asked: bool = False, chosen: bool = False, no_code: bool = False
 ) -> bool:
     """Whether a command that passed proves anything.
 
@@ -127,17 +138,24 @@ def executed_a_test(
 
     Args:
         one: its result.
-        settings: those of the run.
-        caught: the result of its canary on the same tree.
-        answer: its result without the work, if that was asked.
+        notices: it noticed a planted test on the same tree, or the work and a small change in it.
+        asked: it was asked with the work taken out.
+        chosen: the user named it in place of the repository's.
         no_code: the work changes documents alone.
     """
     if one.verdict is not CommandVerdict.PASSED:
         return False
-    chosen, ran = one.run.command in settings.verify, one.run.count.ran
+    ran = one.run.count.ran
     if ran is not None:
         return chosen or ran > 0
-    return caught is True or (bool(answer.needed and answer.noticed) if answer else chosen or no_code)
+    return notices or (not asked and (chosen or no_code))
+
+
+def noticed_before(check: BaselineCheck | None) -> bool:
+    """Whether a command has to notice a planted test now: it did at the base, or had nothing to run there."""
+    if check is None or check.outcome is BaselineOutcome.NOTHING_YET:
+        return True
+    return bool(check.canary and check.canary.caught)
 
 
 def _checked(base: BaselineCheck | None, run: CommandRun, complaints: tuple[Complaint, ...]) -> Judged | None:

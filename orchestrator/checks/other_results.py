@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from agents.concurrency import aside
+from orchestrator.checks.answers import Answers
+from orchestrator.checks.bench import Bench
+from orchestrator.checks.change import Change
+from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.names_of_tests import is_of
+from orchestrator.checks.objecting import compares_nothing, loose
+from orchestrator.checks.running import run_on
 from orchestrator.git.trees import contents_at, files_in, with_files
 from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
 from orchestrator.project.runners.suite import suite_of
-from orchestrator.run.evidence.changes import is_of
-from orchestrator.run.evidence.comparison import ResultComparison
-from orchestrator.run.evidence.verification import run_on
-from orchestrator.run.record import Run
 from state.records.commands import TestState
 from state.words import names_of
 
@@ -36,31 +39,41 @@ class NewTests:
     comparing_nothing: list[str] = field(default_factory=list)
 
 
-async def new_tests(run: Run, subject: ResultComparison) -> NewTests:
+async def ask(change: Change, bench: Bench, compared: ResultComparison, known: Answers) -> Answers:
+    """Return that new tests pass expecting other results too, or that none that needs the work compares."""
+    new = await new_tests(change, bench, compared)
+    found = [loose(compared.command, new.loose)] if new.loose else []
+    needing = set(known.without_work[-1].failing) if known.without_work else set()
+    if needing and needing.issubset(new.comparing_nothing):
+        found.append(compares_nothing(compared.command, sorted(needing)))
+    return Answers(objections=tuple(found))
+
+
+async def new_tests(change: Change, bench: Bench, compared: ResultComparison) -> NewTests:
     """Return which new tests show little. Those that expect other results are run.
 
     One text counts if it passes with all its parameters. A command that names no tests is not asked, and
     neither is a test that asserts of no plain value that something equals it.
     """
-    before = subject.before.count.tests if subject.before else {}
-    passed = names_of(subject.now.count, TestState.PASSED)
+    before = compared.before.count.tests if compared.before else {}
+    passed = names_of(compared.now.count, TestState.PASSED)
     tests = [name for name in passed if before.get(name) is not TestState.PASSED][:_MOST_TESTS]
     if not tests:
         return NewTests()
-    every = await files_in(run.repository, subject.tree)
-    async with run.evidence.scratch_worktree(run, subject.tree) as scratch:
-        holding = suite_of(subject.command, scratch.folder).test_files(sorted(every))
+    every = await files_in(change.repository, change.tree)
+    async with bench.scratch(change.tree) as scratch:
+        holding = suite_of(compared.command, scratch.folder).test_files(sorted(every))
     own = [path for path in holding if any(is_of(name, path) for name in tests)]
     contents = await contents_at(
-        run.repository, subject.tree, (own or holding)[:_MOST_FILES], largest=_LARGEST
+        change.repository, change.tree, (own or holding)[:_MOST_FILES], largest=_LARGEST
     )
-    others = [name for name in subject.now.count.tests if name not in set(tests)]
+    others = [name for name in compared.now.count.tests if name not in set(tests)]
     reading = partial(_altered, contents, tests, others)
     files, texts, idle = await aside(reading, "the tests of the work")
     if not files:
         return NewTests(comparing_nothing=idle)
-    tree = await with_files(run.repository, subject.tree, files)
-    done = await run_on(run, subject, tree, list(files))
+    tree = await with_files(change.repository, change.tree, files)
+    done = await run_on(bench, compared, tree, list(files))
     passing = set(names_of(done.count, TestState.PASSED))
     loose = [names[0] for names in texts if passing.issuperset(names)]
     return NewTests(loose=loose, comparing_nothing=idle)

@@ -11,6 +11,18 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
+from orchestrator.checks.answers import Answers, not_asked
+from orchestrator.checks.bench import Bench
+from orchestrator.checks.change import Change
+from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.inline import inline_among, with_tests_of
+from orchestrator.checks.names_of_tests import is_of, leaf_of, of_files, tests_below
+from orchestrator.checks.objecting import BASE_TESTS, unknown
+from orchestrator.checks.output import cause_of, readable
+from orchestrator.checks.reached import reached
+from orchestrator.checks.running import flaky_at_the_base, run_on
+from orchestrator.checks.touched import PROSE, is_test_data
+from orchestrator.checks.work import work_between
 from orchestrator.git.command import git
 from orchestrator.git.trees import (
     changed_paths,
@@ -22,35 +34,15 @@ from orchestrator.git.trees import (
     with_files,
 )
 from orchestrator.project.build_files.manifests import with_base_parts
-from orchestrator.project.checks import tools_of
-from orchestrator.project.files import is_test_file, matches
+from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from orchestrator.run.evidence.changes import PROSE, is_of, is_test_data, leaf_of, of_files, tests_below
-from orchestrator.run.evidence.comparison import (
-    BaseTestResults,
-    ResultComparison,
-    inline_among,
-    reached,
-    with_tests_of,
-    work_between,
-)
-from orchestrator.run.evidence.summary import cause_of, readable
-from orchestrator.run.evidence.verdict import CommandVerdict, judged
-from orchestrator.run.evidence.verification import flaky_at_the_base, run_on
-from orchestrator.run.record import Run
 from state.errors import GitError
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
 
 _OUTPUT_KEPT = 1_500  # characters of a failing test's output
-_ASKS_FOR_THE_SUITE = re.compile(
-    r"\b(?:all|every|whole|entire|full|existing|failing|red)\b[^.\n]{0,40}\b(?:tests|suite|specs)\b"
-    r"(?! (?:of|for|in)\b)[^.\n]{0,60}\b(?:pass(?:es|ing)?|green|succeeds?|fixed)\b"
-    r"|\b(?:make|get|turn|fix)\b[^.\n]{0,60}\b(?:tests|suite)\b(?! (?:of|for|in)\b)",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"\w+")
 _LIKE_A_HELPER = re.compile(
     r"(?i)(?:^|[._-])(?:test\w*|specs?|fixtures?|mocks?|stubs?|fakes?|expected|golden|assertions?|helpers?)(?:$|[._-])"
@@ -63,104 +55,95 @@ _LEAST_NAME = 4  # characters: a shorter name stands in any text
 _PYTHON = re.compile(r"^(?:src/)?(\w+)(?:\.py$|/)")
 
 
-async def base_tests(run: Run, subject: ResultComparison, *, whole: bool) -> BaseTestResults:
+def applies(_: Change, __: Bench, compared: ResultComparison, ___: Answers) -> bool:
+    """Whether the base's tests can say something: they were counted there, or their files changed."""
+    count = compared.before.count if compared.before and compared.before.answered else None
+    changed = compared.touched.as_it_was or compared.touched.manifests
+    return count is not None and bool(count.tests or count.ran or changed)
+
+
+def otherwise(compared: ResultComparison) -> Answers:
+    """Return that no changed file of tests holds as it was, which stands for no answer."""
+    why = "sq did not run it as it was"
+    return Answers(changes=not_asked(compared.touched.as_it_was, TestChangeKind.FAILS, why))
+
+
+async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answers) -> Answers:
     """Run a command with the base's tests, and everything of theirs, on the new product.
 
-    Each test that passed at the base has to pass, and each that was red and that the spec asks for. Of a task
-    among others (not `whole`) only the files of tests that it changed are run, if it changed nothing else of
-    the tests: the merged whole is asked for the others.
+    Each test that passed at the base has to pass, and each that was red and that the spec asks for. Of a work
+    that is only a part, only the files of tests that it changed are run, if it changed nothing else of the
+    tests: the whole is asked for the others.
     """
-    before = subject.before
+    before, command = compared.before, compared.command
     if before is None or not before.answered:
-        return BaseTestResults()
-    mixed, files, restored = await _as_at_the_base(run, subject, whole=whole)
+        return Answers()
+    mixed, files, restored = await _as_at_the_base(change, compared)
     files = files if of_files(before.count.tests, files) else []
-    now = subject.now if mixed == subject.tree else await run_on(run, subject, mixed, files)
+    now = compared.now if mixed == change.tree else await run_on(bench, compared, mixed, files)
     if not before.count.tests:
-        return await _unnamed(run, subject, now, restored)
+        return await _unnamed(change, compared, now, restored)
     passed = names_of(before.count, TestState.PASSED)
     failing = [name for name in (of_files(passed, files) if files else passed) if not _passes(name, now)]
-    if failing and mixed != subject.tree:
-        again = await run_on(run, subject, mixed, files, again=True)
+    if failing and mixed != change.tree:
+        again = await run_on(bench, compared, mixed, files, again=True)
         unsteady = [name for name in failing if _passes(name, again)]
-        flaky = await flaky_at_the_base(run, subject.command, unsteady)
+        flaky = await flaky_at_the_base(change, bench, command, unsteady)
         failing = [name for name in failing if name not in flaky]
-    elif mixed == subject.tree:
+    elif mixed == change.tree:
         failing = []  # the verification itself has judged them
     red = list(names_of(before.count, TestState.FAILED))
-    paths = await files_in(run.repository, subject.base) if red else []
+    paths = await files_in(change.repository, change.base) if red else []
     red = [
         still
         for name in red
-        for still in _still_red(name, now if not files or of_files([name], files) else subject.now, paths)
+        for still in _still_red(name, now if not files or of_files([name], files) else compared.now, paths)
     ]
-    asked = await _asked(run, subject, red, paths) if red else []
-    changes = [_change(subject, name, now) for name in (*failing, *asked)]
+    asked = await _asked(change, bench, compared, red, paths) if red else []
+    changes = [_change(compared, name, now) for name in (*failing, *asked)]
     left = [name for name in red if name not in asked]
-    told = (
-        f"whether the work matters to {listed(left)}, which failed before and fail now in `{subject.command}`"
-    )
-    return BaseTestResults(changes=tuple(changes), untold=(told,) if left and mixed != subject.tree else ())
+    told = f"whether the work matters to {listed(left)}, which failed before and fail now in `{command}`"
+    silent = unknown(BASE_TESTS, command, told)
+    return Answers(changes=tuple(changes), objections=(silent,) if left and mixed != change.tree else ())
 
 
-async def check_as_at_the_base(run: Run, subject: ResultComparison) -> list[TestChange]:
-    """Return a change if a check has new complaints with its own files, such as a configuration, put back."""
-    check = run.view.baseline.checks.get(subject.command)
-    globs = [file for _, tool in tools_of(subject.there) for one in tool.found for file in one.files]
-    shown = [f"/{one}" for glob in globs for one in glob.split("|")]
-    changed = await changed_paths(run.repository, subject.base, subject.tree)
-    paths = [*subject.touched.configuration, *subject.touched.manifests]
-    paths += [path for path in changed if path not in paths and matches(path, shown)]
-    if check is None or not paths:
-        return []
-    mixed = await pieced_together(run.repository, subject.tree, of=subject.base, paths=paths)
-    found = judged(check, await run_on(run, subject, mixed, []))
-    if found.verdict is not CommandVerdict.FAILED:
-        return []
-    told = "\n".join(one.words for one in found.complaints) or cause_of(found.run)
-    name, kind = f"`{subject.command}` with {paths[0]} of the base", TestChangeKind.FAILS
-    return [TestChange(test=name, path=paths[0], kind=kind, detail=told[:_OUTPUT_KEPT])]
-
-
-async def _as_at_the_base(
-    run: Run, subject: ResultComparison, *, whole: bool
-) -> tuple[str, list[str], list[str]]:
+async def _as_at_the_base(change: Change, compared: ResultComparison) -> tuple[str, list[str], list[str]]:
     """Return the new tree with the base's test environment, and without what the work added to it.
 
     Also returns the files of tests that the work can reach, if only files of tests were put back (without any
     the tree is the new one itself), and the files of the base that were put back.
     """
-    touched, repository = subject.touched, run.repository
-    at_base = set(await files_in(repository, subject.base))
-    inline = await inline_among(repository, subject.base, list(touched.held))
+    touched, repository = compared.touched, change.repository
+    at_base = set(await files_in(repository, change.base))
+    inline = await inline_among(repository, change.base, list(touched.held))
     added = [
         path for path in (*touched.code, *touched.new) if path not in at_base and _is_added(path, touched.new)
     ]
     builds = [one for one in (*touched.code, *touched.manifests) if _BUILDS.search(one)]
-    built = await contents_at(repository, subject.tree, builds)
+    built = await contents_at(repository, change.tree, builds)
     listed_there = b"\n".join(built.values())  # a build that lists a file does not begin without it
     added = [one for one in added if os.fsencode(PurePosixPath(one).name) not in listed_there]
     known = {*touched.as_it_was, *touched.new, *touched.manifests, *added}
-    others = set(await changed_paths(repository, subject.base, subject.tree)) - known
-    added += [path for path in sorted(others) if await _is_of_the_tests(run, subject, path)]
+    others = set(await changed_paths(repository, change.base, change.tree)) - known
+    added += [path for path in sorted(others) if await _is_of_the_tests(change, compared, path)]
     paths = [path for path in (*touched.as_it_was, *added) if path not in inline]
-    mixed = await pieced_together(repository, subject.tree, of=subject.base, paths=paths)
+    mixed = await pieced_together(repository, change.tree, of=change.base, paths=paths)
     manifests = {}
     for path in touched.manifests:
-        before, now = await text_at(repository, subject.base, path), await text_at(repository, mixed, path)
+        before, now = await text_at(repository, change.base, path), await text_at(repository, mixed, path)
         if now and (merged := with_base_parts(path, before, now)) != now:
             manifests[path] = merged
     mixed = await with_files(repository, mixed, manifests) if manifests else mixed
     alone = set(paths) <= {*touched.held, *touched.new} and not (inline or manifests)
-    tree = await with_tests_of(repository, mixed, of=subject.base, paths=inline)
-    concerned = ([] if not whole else await reached(run, subject)) if alone else None
+    tree = await with_tests_of(repository, mixed, of=change.base, paths=inline)
+    concerned = ([] if change.is_part else await reached(change, compared)) if alone else None
     if concerned is None:
         return tree, [], [path for path in paths if path in at_base]
     files = sorted({*touched.held, *concerned})
-    return tree if files else subject.tree, files, [*touched.as_it_was]
+    return tree if files else change.tree, files, [*touched.as_it_was]
 
 
-async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bool:
+async def _is_of_the_tests(change: Change, compared: ResultComparison, path: str) -> bool:
     """Whether a path outside the folders of tests belongs to them, judged by the base's files that name it.
 
     A file with a name like that of a helper does if files of tests name it and neither product nor the spec
@@ -168,38 +151,38 @@ async def _is_of_the_tests(run: Run, subject: ResultComparison, path: str) -> bo
     code that ran at the base imports one of its name: it stands in for one from elsewhere.
     """
     pure = PurePosixPath(path)
-    is_new = not await text_at(run.repository, subject.base, path)
+    is_new = not await text_at(change.repository, change.base, path)
     module = _PYTHON.match(path) if is_new else None
-    if module and await _was_a_module(run, subject, f"{path[: module.end(1)]}.py"):
+    if module and await _was_a_module(change, f"{path[: module.end(1)]}.py"):
         return False  # it became a package
     root = path[: module.end(1)] if module else ""
-    if root and any(one.startswith(f"{root}/") for one in await files_in(run.repository, subject.base)):
+    if root and any(one.startswith(f"{root}/") for one in await files_in(change.repository, change.base)):
         return False  # a module of a package that was there
-    if module and (named := await _naming(run, subject.base, rf"^\s*(import|from)\s+{module[1]}\b")):
-        passed = names_of(subject.before.count, TestState.PASSED) if subject.before else ()
+    if module and (named := await _naming(change, rf"^\s*(import|from)\s+{module[1]}\b")):
+        passed = names_of(compared.before.count, TestState.PASSED) if compared.before else ()
         return any(not is_test_file(one) or of_files(passed, [one]) for one in named)
     is_data = not language_of(path)
     word = pure.name if is_data else pure.stem
-    if is_new or not (is_data or _LIKE_A_HELPER.search(pure.stem)) or word in run.view.spec_words:
+    if is_new or not (is_data or _LIKE_A_HELPER.search(pure.stem)) or word in change.spec:
         return False
     # A folder's name is an everyday word, so it counts only as a piece of a path.
     folders = [rf"[\"'`/]{re.escape(folder)}[\"'`/]" for folder in reversed(pure.parts[:-1]) if is_data]
     for pattern in (rf"\b{re.escape(word)}\b", *folders):
-        named = [one for one in await _naming(run, subject.base, pattern) if one != path]
+        named = [one for one in await _naming(change, pattern) if one != path]
         if any(is_test_file(one) or language_of(one) for one in named):
             return all(is_test_file(one) or is_test_data(one) or not language_of(one) for one in named)
     return False
 
 
-async def _was_a_module(run: Run, subject: ResultComparison, path: str) -> bool:
-    before, now = [await text_at(run.repository, tree, path) for tree in (subject.base, subject.tree)]
+async def _was_a_module(change: Change, path: str) -> bool:
+    before, now = [await text_at(change.repository, tree, path) for tree in (change.base, change.tree)]
     return bool(before) and not now
 
 
-async def _naming(run: Run, base: str, pattern: str) -> list[str]:
+async def _naming(change: Change, pattern: str) -> list[str]:
     """Return the base's files, without prose, that hold a pattern."""
     try:
-        told = await git(run.repository, "grep", "-I", "-l", "-z", "-E", "-e", pattern, base)
+        told = await git(change.repository, "grep", "-I", "-l", "-z", "-E", "-e", pattern, change.base)
     except GitError:  # none does
         return []
     files = [name.partition(":")[2] for name in told.split("\0") if name]
@@ -213,33 +196,33 @@ def _is_added(path: str, new_tests: Collection[str]) -> bool:
 
 
 async def _unnamed(
-    run: Run, subject: ResultComparison, now: CommandRun, restored: Sequence[str]
-) -> BaseTestResults:
+    change: Change, compared: ResultComparison, now: CommandRun, restored: Sequence[str]
+) -> Answers:
     """Return the results where nothing names the tests: files of the base that fail, or that are gone.
 
     `restored`: the files that are as at the base.
     """
-    before, paths = subject.before, list(dict.fromkeys((*subject.touched.as_it_was, *restored)))
+    before, paths = compared.before, list(dict.fromkeys((*compared.touched.as_it_was, *restored)))
     assert before  # noqa: S101  the caller has seen it
-    there = await files_in(run.repository, subject.tree)
-    moved = await renamed_files(run.repository, subject.base, subject.tree)
-    gone = [path for path in subject.touched.held if path not in there and path not in moved]
+    there = await files_in(change.repository, change.tree)
+    moved = await renamed_files(change.repository, change.base, change.tree)
+    gone = [path for path in compared.touched.held if path not in there and path not in moved]
     lost = tuple(TestChange(test="", path=path, kind=TestChangeKind.GONE) for path in gone)
-    at_base = await files_in(run.repository, subject.base)
+    at_base = await files_in(change.repository, change.base)
     concerns = any(path in at_base or _goes_before(path, at_base) for path in paths)
     altered = not (before.nothing_yet or now.nothing_yet) and concerns
-    if now.exit_code != 0 and (before.exit_code == 0 or (altered and subject.now.exit_code == 0)):
+    if now.exit_code != 0 and (before.exit_code == 0 or (altered and compared.now.exit_code == 0)):
         changes = [
             TestChange(test="", path=path, kind=TestChangeKind.FAILS, detail=_end_of(now)) for path in paths
         ]
-        return BaseTestResults(changes=tuple(changes))
+        return Answers(changes=tuple(changes))
     if before.exit_code != 0 and now.exit_code != 0 and paths:
         told = (
-            f"whether the work passes {listed(paths)} as at the base: `{subject.command}` fails at the base "
+            f"whether the work passes {listed(paths)} as at the base: `{compared.command}` fails at the base "
             f"too ({cause_of(before)}). Read the change of these tests"
         )
-        return BaseTestResults(untold=(told,), changes=lost)
-    return BaseTestResults(changes=lost)
+        return Answers(objections=(unknown(BASE_TESTS, compared.command, told),), changes=lost)
+    return Answers(changes=lost)
 
 
 def _goes_before(path: str, at_base: Iterable[str]) -> bool:
@@ -267,26 +250,28 @@ def _still_red(name: str, now: CommandRun, files: Collection[str]) -> list[str]:
     return [one for one in inside if not _passes(one, now)] if inside else [name]
 
 
-async def _asked(run: Run, subject: ResultComparison, red: Sequence[str], paths: Sequence[str]) -> list[str]:
+async def _asked(
+    change: Change, bench: Bench, compared: ResultComparison, red: Sequence[str], paths: Sequence[str]
+) -> list[str]:
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
-    found = [name for name in red if _is_the_specs(name, run.view.spec_words, paths)]
+    found = [name for name in red if _is_the_specs(name, change, paths)]
     others = [name for name in red if name not in found]
-    work = await work_between(run, subject) if others else None
-    changed = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()
-    if not changed:
+    work = await work_between(change, bench, compared) if others else None
+    named = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()
+    if not named:
         return found
     tests = [path for path in paths if language_of(path) and is_test_file(path)]
     for name in others:
-        named = await _names_in(
-            run, subject.base, name, [path for path in tests if is_of(name, path)] or tests
-        )
-        found += [name] if named & changed else []
+        own = await _names_in(change, name, [path for path in tests if is_of(name, path)] or tests)
+        found += [name] if named & own else []
     return found
 
 
-async def _names_in(run: Run, base: str, name: str, paths: Sequence[str]) -> set[str]:
+async def _names_in(change: Change, name: str, paths: Sequence[str]) -> set[str]:
     """Return the identifiers in a test's code, or in its file's if no function has its name."""
-    sources = [read_source(path, (await text_at(run.repository, base, path)).encode()) for path in paths]
+    sources = [
+        read_source(path, (await text_at(change.repository, change.base, path)).encode()) for path in paths
+    ]
     leaf = leaf_of(name).partition("[")[0]
     bodies = [one for source in sources for one in source.functions if _WORD.findall(one.name)[-1:] == [leaf]]
     if bodies:
@@ -294,16 +279,17 @@ async def _names_in(run: Run, base: str, name: str, paths: Sequence[str]) -> set
     return {word for source in sources for word in source.uses} if len(sources) == 1 else set()
 
 
-def _is_the_specs(name: str, spec: str, files: Collection[str]) -> bool:
+def _is_the_specs(name: str, change: Change, files: Collection[str]) -> bool:
     """Whether the spec asks for a test that failed at the base: by name, by its file, or for the suite."""
     leaf = re.sub(r"\W.*$", "", leaf_of(name))
-    if _ASKS_FOR_THE_SUITE.search(spec) or (len(leaf) >= _LEAST_NAME and leaf in spec):
+    spec = change.spec
+    if change.asks_for_the_suite or (len(leaf) >= _LEAST_NAME and leaf in spec):
         return True
     return any(PurePosixPath(file).name in spec and is_of(name, file) for file in files)
 
 
-def _change(subject: ResultComparison, name: str, now: CommandRun) -> TestChange:
-    path = next((path for path in subject.touched.held if is_of(name, path)), "")
+def _change(compared: ResultComparison, name: str, now: CommandRun) -> TestChange:
+    path = next((path for path in compared.touched.held if is_of(name, path)), "")
     return TestChange(test=name, path=path, kind=TestChangeKind.FAILS, detail=_end_of(now))
 
 

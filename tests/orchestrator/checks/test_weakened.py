@@ -5,12 +5,8 @@ from dataclasses import replace
 import pytest
 from language.tables import table
 
-from orchestrator.run.evidence.strength import (
-    edits_of,
-    identifiers_for,
-    weakened,
-    with_built_together,
-)
+from orchestrator.checks.edits import edits_of, identifiers_for
+from orchestrator.checks.weakened import weakened, with_built_together
 from state.records.reviews import TestChange, TestChangeKind
 
 PY = table(__file__, "py")

@@ -6,8 +6,8 @@ import pytest
 from language.tables import rows, table
 
 from agents.session.permissions import protected_path
+from orchestrator.checks.runs_later import files_that_run_later, leads_out, names
 from orchestrator.project.runs_later import Later, later_files, runs_later
-from orchestrator.run.evidence.doubts import files_that_run_later, leads_out, names
 
 ROWS = later_files()
 LEAST_ROWS, LEAST_TOOLS = 120, 25

@@ -1,0 +1,233 @@
+"""The objections that checks make: one function for each, with its words, its weight and its remedy.
+
+The words are for people who have never heard of sq, so they say what was asked and what was seen.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from orchestrator.checks.answers import Answers
+from orchestrator.checks.verdict import noticed_before
+from state.records.commands import BaselineCheck, CanaryResult, WithoutWork
+from state.records.objections import Objection, Proof, Weight
+from state.records.reviews import TestChange
+from state.words import listed
+
+CONSTRAINTS = "constraints"
+BASE_TESTS = "base tests"
+COMPLAINTS = "complaints"
+CANARY = "planted test"
+CLEAN_COPY = "clean copy"
+RUNS_LATER = "runs later"
+STUBS = "stubs"
+WITHOUT_WORK = "work taken out"
+SMALL_CHANGES = "small changes"
+CODE_BEFORE = "code before"
+RUNNER_MARKS = "runner in product code"
+OTHER_RESULTS = "other results"
+REPLACED = "replaced by tests"
+TESTS_ALONE = "tests alone"
+BUILD = "committed build"
+PLAINLY = "plain run"
+COMMANDS = "commands"
+
+# Those whose answers about two trees hold, whoever asks.
+LASTING = frozenset({
+    *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
+    *(REPLACED, TESTS_ALONE, BUILD),
+})  # fmt: skip
+
+_SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
+
+
+def objections_to(
+    found: Answers, base: Mapping[str, BaselineCheck]
+) -> tuple[tuple[Objection, ...], tuple[Proof, ...]]:
+    """Return what checks found as objections, each once, and as proofs. `base` are the commands before."""
+    every: list[Objection | Proof] = [
+        *broken(found.broken),
+        *map(later, found.later),
+        *map(stub, found.stubs),
+        *changed(found.changes),
+        *without_work(found.without_work),
+        *map(runner_mark, dict.fromkeys(found.marks)),
+        *(canary(one, counts=noticed_before(base.get(one.command))) for one in found.canaries),
+        *map(only_here, found.only_here),
+        *map(unproven, dict.fromkeys(found.unproven)),
+        *found.objections,
+    ]
+    if found.failed_before:
+        every.append(Proof(check=CODE_BEFORE, command="", tests=found.failed_before))
+    objections = dict.fromkeys(one for one in every if isinstance(one, Objection))
+    return tuple(objections), tuple(one for one in every if isinstance(one, Proof))
+
+
+def broken(constraints: Iterable[tuple[str, str]]) -> Iterator[Objection]:
+    """Yield an objection for each constraint that does not hold: its id, and why."""
+    for name, why in constraints:
+        yield Objection(
+            check=CONSTRAINTS,
+            weight=Weight.BLOCKS,
+            subject=name,
+            words=why,
+            remedy="Put that back as it was.",
+            against=True,
+        )
+
+
+def changed(changes: Iterable[TestChange]) -> Iterator[Objection]:
+    """Yield an objection for each test of the base that does not hold as it was, announced ones as notes."""
+    for one in changes:
+        yield Objection(
+            check=BASE_TESTS,
+            weight=Weight.NOTE if one.expected_by else Weight.ONCE,
+            subject=one.name,
+            words=f"the test {one.name} {one.kind}",
+            remedy="Put it back as it was, with all that it uses, and let the code pass it, unless the "
+            "spec asks for another result.",
+            place=one.path,
+            evidence=one.detail,
+            against=True,
+            because=one.expected_by,
+        )
+
+
+def canary(one: CanaryResult, *, counts: bool) -> Objection | Proof:
+    """Return the meaning of a planted test. `counts`: the command noticed it at the base, or had no tests."""
+    if one.caught:
+        return Proof(check=CANARY, command=one.command)
+    if one.caught is None:
+        return unknown(CANARY, one.command, f"whether `{one.command}` notices a failing test: {one.problem}")
+    return Objection(
+        check=CANARY,
+        weight=Weight.BLOCKS if counts else Weight.NOTE,
+        subject=one.command,
+        words=f"`{one.command}` passes although a test that must fail was added in {one.path}. So it no "
+        "longer shows whether the tests pass",
+        remedy="Put back how tests are run.",
+        place=one.path,
+    )
+
+
+def only_here(command: str) -> Objection:
+    """Return that a command passes in the checkout only."""
+    return Objection(
+        check=CLEAN_COPY,
+        weight=Weight.UNVERIFIED,
+        subject=command,
+        words=f"`{command}` passes in the checkout and not on a clean copy of it, so ignored files decide "
+        "there",
+        remedy="Let the files that it needs be part of the work.",
+    )
+
+
+def later(path: str) -> Objection:
+    """Return that a file runs later, or that a link leads out of the repository."""
+    return Objection(
+        check=RUNS_LATER,
+        weight=Weight.ONCE,
+        subject=path,
+        words="programs start or obey these files for their name alone, or the link leads out of the "
+        "repository, and the spec names none of them",
+        remedy="Put them back as they were, unless the spec needs them.",
+        place=path.partition(" ")[0],
+        against=True,
+    )
+
+
+def stub(name: str) -> Objection:
+    """Return that a function, as `file: name`, does nothing although the spec asks for it."""
+    return Objection(
+        check=STUBS,
+        weight=Weight.ONCE,
+        subject=name,
+        words="the spec asks for these functions, and nothing is built there: the body is that of a stub",
+        remedy="Build it.",
+        place=name.partition(": ")[0],
+    )
+
+
+def runner_mark(code: str) -> Objection:
+    """Return that product code, as `file: code`, looks at a test runner."""
+    return Objection(
+        check=RUNNER_MARKS,
+        weight=Weight.ONCE,
+        subject=code,
+        words="product code looks at a test runner, or touches it, and may behave otherwise when it is "
+        "tested",
+        remedy="Take it out.",
+        place=code.partition(": ")[0],
+    )
+
+
+def without_work(answers: Sequence[WithoutWork]) -> Iterator[Objection | Proof]:
+    """Yield what commands said with the work taken out. If one needs it, the others may do without."""
+    is_needed = any(one.needed for one in answers)
+    for one in answers:
+        if one.needed:
+            yield Proof(
+                check=WITHOUT_WORK,
+                command=one.command,
+                tests=one.failing,
+                functions=one.functions,
+                small=one.small if one.noticed is not False else (),
+                by_exit_code=bool(one.noticed),
+                partly=one.partly,
+            )
+        if one.noticed is False:
+            yield Objection(
+                check=SMALL_CHANGES,
+                weight=Weight.ONCE,
+                subject=one.command,
+                words=f"`{one.command}` passes with each of these small changes in the work too: "
+                f"{'; '.join(one.small)}",
+                remedy=_SAME,
+            )
+        if one.needed is False and not is_needed:
+            yield Objection(
+                check=WITHOUT_WORK,
+                weight=Weight.ONCE,
+                subject=one.command,
+                words=f"no test fails without the work: `{one.command}` passes with {listed(one.functions)} "
+                "emptied",
+                remedy="No test shows what this code does. Write one that calls the real code and compares "
+                "its result with the one that the spec asks for. A test does not count if it patches the "
+                "code, only logs, or accepts any result, for instance each one that is not null.",
+                place=one.functions[0].partition(": ")[0] if one.functions else "",
+                parts=one.functions,
+            )
+        if one.problem:
+            why = f"whether `{one.command}` fails without the work: {one.problem}"
+            yield unknown(WITHOUT_WORK, one.command, why)
+
+
+def unproven(test: str) -> Objection:
+    """Return that a new or changed test passes without the work too."""
+    return Objection(
+        check=CODE_BEFORE,
+        weight=Weight.NOTE,
+        subject=test,
+        words="new tests pass without the work too, so they do not show it",
+        remedy="Make them fail on the code as it was.",
+    )
+
+
+def doubt(check: str, subject: str, words: str, remedy: str = _SAME) -> Objection:
+    """Return that tests or a command may say what they say whatever the work does."""
+    return Objection(check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy)
+
+
+def loose(command: str, tests: Sequence[str]) -> Objection:
+    """Return that tests pass whatever they expect."""
+    other = "when they are changed to expect another result"
+    return doubt(OTHER_RESULTS, command, f"`{command}` passes {listed(tests)} too {other}")
+
+
+def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
+    """Return that the tests which need the work only ask whether there is a result."""
+    only = "compare no result: they only ask whether there is one, or which type it has"
+    return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
+
+
+def unknown(check: str, subject: str, question: str) -> Objection:
+    """Return that a question has no answer. `question` begins with a word such as "whether", and says why."""
+    return Objection(check=check, weight=Weight.UNKNOWN, subject=subject, words=question)

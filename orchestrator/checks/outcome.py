@@ -1,0 +1,56 @@
+"""Does a claim stand, what does its builder hear, is the end code 0? Only this place decides with objections.
+
+Plain functions over objections and proofs, whoever made the work. (house.md)
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from state.outcome import Outcome
+from state.records.objections import Objection, Proof, Weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How much is asked of a work, beside the weights of its objections.
+
+    The builder hears of notes of the checks in `heard_notes` once, as of others that weigh more. A check in
+    `needed` that could not be asked costs code 0, unless something else shows that the work is needed.
+    """
+
+    heard_notes: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
+
+
+def blocking(objections: Iterable[Objection]) -> list[Objection]:
+    """Return those with which a claim does not stand."""
+    return [one for one in objections if one.weight is Weight.BLOCKS]
+
+
+def unheard(objections: Iterable[Objection], heard: Collection[str], policy: Policy) -> list[Objection]:
+    """Return those that the builder has to hear now. It hears of each check once: `heard` are their names."""
+    return [
+        one
+        for one in objections
+        if one.check not in heard
+        and (one.weight is Weight.ONCE or (one.weight is Weight.NOTE and one.check in policy.heard_notes))
+    ]
+
+
+def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> list[Objection]:
+    """Return those that keep the end from code 0."""
+    found = [one for one in objections if one.weight not in {Weight.NOTE, Weight.UNKNOWN}]
+    if any(one.needs_work for one in proofs):
+        return found
+    return [
+        *found,
+        *(one for one in objections if one.weight is Weight.UNKNOWN and one.check in policy.needed),
+    ]
+
+
+def verdict(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> Outcome:
+    """Return the end that a work can have: complete, unverified, or failed if something speaks against it."""
+    found = gaps(objections, proofs, policy)
+    if any(one.weight is Weight.BLOCKS for one in found):
+        return Outcome.FAILED
+    return Outcome.UNVERIFIED if found else Outcome.COMPLETE

@@ -1,0 +1,120 @@
+"""The objections to the work of a run: how they are weighed there, and those to the merged whole."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orchestrator.checks import objecting
+from orchestrator.checks.announced import unannounced
+from orchestrator.checks.outcome import Policy, gaps
+from orchestrator.checks.verdict import CommandVerdict, Judged, judged_all
+from orchestrator.run.evidence.summary import asked_without_work, evidence_of
+from state.journal.events.tasks import TaskView
+from state.journal.view import RunView
+from state.records.commands import BaselineOutcome
+from state.records.objections import Objection, Weight
+from state.settings.records import Effort
+
+_UNUSED = {
+    BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
+    BaselineOutcome.NEVER_ENDS: "never ends and was not run: ",
+}
+
+
+def policy_of(effort: Effort) -> Policy:
+    """Return how much an effort asks of a work."""
+    return Policy(
+        heard_notes=frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ()),
+        needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
+    )
+
+
+def without_spared(view: RunView, task_id: str, objection: Objection) -> Objection:
+    """Return an objection as a note if the spec wants no test for the work that no test needs.
+
+    Of the whole, each task without such a test has to have its line.
+    """
+    if objection.check != objecting.WITHOUT_WORK or objection.weight is not Weight.ONCE:
+        return objection
+    if task_id:
+        lines = [view.tasks[task_id].task.without_tests]
+    else:
+        of_tasks = [
+            view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
+        ]
+        lines = [
+            one.because
+            for proofs in of_tasks
+            for one in (proofs.of(objecting.WITHOUT_WORK) if proofs else ())
+            if one.weight is not Weight.UNKNOWN
+        ]
+    if not lines or not all(lines):
+        return objection
+    return replace(objection, weight=Weight.NOTE, because=lines[0])
+
+
+def gaps_of_whole(view: RunView, effort: Effort) -> list[Objection]:
+    """Return the objections that keep the merged whole from code 0."""
+    proofs = view.evidence.proofs.get(("", view.whole.tree))
+    results = whole_results(view)
+    objections = [*(proofs.objections if proofs else ()), *_of_commands(view, results)]
+    of_tasks = [
+        found
+        for id_, task in view.tasks.items()
+        if (found := view.evidence.proofs.get((id_, task.claim.committed_tree)))
+    ]
+    is_shown = all(one.proven for one in of_tasks if asked_without_work(one))
+    speaking = [
+        *(proofs.proofs if proofs else ()),
+        *(one for each in of_tasks if is_shown for one in each.proofs),
+    ]
+    open_ = gaps(objections, speaking, policy_of(effort))
+    if not (open_ or evidence_of(view, results, proofs)):
+        ran = "; ".join(
+            f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results
+        )
+        words = f"there was nothing to verify with{f' ({ran})' if ran else ''}: give commands with --verify"
+        return [_unverified("", words)]
+    return open_
+
+
+def whole_results(view: RunView) -> list[Judged]:
+    """Return each command's result on the merged whole."""
+    verified = view.evidence.verifications.get(view.whole.tree)
+    if verified is None:
+        return []
+    return judged_all(view.baseline.checks, verified.runs, flaky=verified.flaky)
+
+
+def _of_commands(view: RunView, results: list[Judged]) -> Iterator[Objection]:
+    """Yield the objections of the commands on the whole, and of those that could not be run."""
+    for one in results:
+        command, before = one.run.command, view.baseline.checks.get(one.run.command)
+        if one.verdict in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}:
+            yield _unverified(command, f"the merged work does not pass `{command}`")
+        elif one.verdict is CommandVerdict.NO_EVIDENCE and before and before.outcome.is_red:
+            yield _unverified(command, f"`{command}` vouches for nothing: {one.why}")
+    for command, check in view.baseline.checks.items():
+        if check.chosen and (why := _UNUSED.get(check.outcome)):
+            problem = check.run.problem if check.outcome is BaselineOutcome.NEVER_ENDS else ""
+            yield _unverified(command, f"`{command}` {why}{problem}")
+
+
+def _unverified(command: str, words: str) -> Objection:
+    return Objection(check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words)
+
+
+def changes_of(view: RunView, task: TaskView) -> list[Objection]:
+    """Return the changed tests of a task's committed work that nothing announces."""
+    proofs = view.evidence.proofs.get((task.task.id, task.claim.committed_tree))
+    return unannounced(proofs.objections) if proofs else []
+
+
+def ruling_words(view: RunView, name: str) -> str:
+    """Return in words how reviewers ruled on a changed test. A refusal outweighs the others."""
+    rulings = [ruling for task in view.tasks.values() for ruling in task.review.rulings]
+    rulings += view.whole.reviews[-1].tests if view.whole.reviews else ()
+    ruled = [one for one in rulings if one.test == name and one.ruled]
+    if not ruled:
+        return "no reviewer ruled on it"
+    last = next((one for one in ruled if not one.accepted), ruled[-1])
+    return f"the reviewer {'accepts' if last.accepted else 'refuses'}: {last.why}"
