@@ -7,7 +7,7 @@ section 12)
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from string import ascii_lowercase
 
@@ -150,8 +150,19 @@ def _is_noticed(done: CommandRun, canary: Canary, before: TestCount) -> bool:
     failed, known = set(names_of(done.count, TestState.FAILED)), set(names_of(before, TestState.FAILED))
     new = failed - known
     if canary.names and new & _told_of(new, canary):
-        return all(any(name in one for one in new) for name in canary.names)
+        return are_noticed(new, canary)
     return bool(new) if failed & known else done.exit_code != 0
+
+
+def are_noticed(failed: Iterable[str], canary: Canary) -> bool:
+    """Whether each of its tests is among failed ones, by the end of the name where a runner's names end so.
+
+    A file is called as one of its tests, so its name stands in those of all others.
+    """
+    every = list(failed)
+    ends = any(one.endswith(name) for one in every for name in canary.names)
+    fits = str.endswith if ends else str.__contains__
+    return all(any(fits(one, name) for one in every) for name in canary.names)
 
 
 def _told_of(names: set[str], canary: Canary) -> set[str]:
@@ -227,7 +238,7 @@ def _is_as_expected(together: TestCount, now: TestCount, canary: Canary) -> bool
         of_canary = _told_of(failed, canary)
         others = {one.rpartition("::")[2] for one in failed - of_canary}
         known = {one.rpartition("::")[2] for one in names_of(now, TestState.FAILED)}
-        told = all(any(name in one for one in of_canary) for name in canary.names)
+        told = are_noticed(of_canary, canary)
         if not canary.names:  # a program that is one test: it fails by it
             return len(others - known) == 1 and together.passed in {None, (now.passed or 1) - 1}
         return told and len(others) == len(known) and _fits(together.passed, now.passed)

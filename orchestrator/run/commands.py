@@ -99,11 +99,7 @@ class ProjectCommands:
         is_evidence: bool = False,
         alone: bool = False,
     ) -> Ran:
-        """As `Commands`, and with what `contained` has more.
-
-        At its limit it is tried once more, with no other command of this run beside it, if others ran beside
-        it or if it hangs and did not at the base. A failure of evidence counts only after it failed so.
-        """
+        """As `Commands`. One at its limit is tried again alone, if it may have been held up by others."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
         needs = partial(
             self._sandbox,

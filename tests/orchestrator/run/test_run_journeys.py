@@ -54,6 +54,7 @@ DOES = tuple(f"{ROOT}{place}" for place in _GIT_AND_COMMANDS)
 MARK = "zebra"  # in the words of the finding and of the question
 MOST = 6
 MOST_OF_A_CLAIM = 16
+CHECKS = "orchestrator/checks"  # a file for each question: the claim enters the room once
 
 
 class Journey:
@@ -165,7 +166,7 @@ def test_a_claim_gets_to_its_acceptance_in_few_files(
 ) -> None:
     stacks = Stacks("SignalReceived task_complete", "CompletionAccepted")
     travelled(rehearse, stacks, {"worker/notes/1": [writes("notes.txt", "A line.\n"), completes()]})
-    files = sorted(stacks.files)
+    files = sorted({CHECKS if file.startswith(CHECKS) else file for file in stacks.files})
     record_property("claim_files", len(files))
     assert {"orchestrator/run/tasks/completion.py", "orchestrator/run/evidence/verification.py"} <= set(files)
     assert len(files) <= MOST_OF_A_CLAIM, "\n".join(files)
