@@ -49,7 +49,6 @@ class Platform:
 
     @property
     def models(self) -> Mapping[Role, Model]:
-        """The model of each role."""
         return self.settings.models
 
     def session(

@@ -9,6 +9,11 @@ OAUTH = "CLAUDE_CODE_OAUTH_TOKEN"  # made by `claude setup-token`, for machines 
 _FILE = ".credentials.json"
 
 
+def config_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder in which Claude Code keeps the user's settings, login and transcripts."""
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME") or Path.home()) / ".claude")
+
+
 def login_words(environ: Mapping[str, str], now: datetime) -> str:
     """Return what is known about how long the login lasts, in a sentence. It asks nobody."""
     if environ.get(OAUTH, "").strip():
@@ -26,9 +31,8 @@ def login_words(environ: Mapping[str, str], now: datetime) -> str:
 
 def _stored(environ: Mapping[str, str]) -> tuple[datetime | None, bool]:
     """Return when the stored login ends, if it says so, and whether Claude Code can renew it."""
-    folder = environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME") or Path.home()) / ".claude"
     try:
-        held = json.loads((Path(folder) / _FILE).read_bytes())["claudeAiOauth"]
+        held = json.loads((config_folder(environ) / _FILE).read_bytes())["claudeAiOauth"]
         return datetime.fromtimestamp(held["expiresAt"] / 1000, UTC), bool(held.get("refreshToken"))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return None, False

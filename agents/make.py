@@ -11,6 +11,7 @@ from agents.backend import Platform, one_per_processor
 from agents.claude_code.agent import NAMES, ClaudeCode, SessionTelemetry
 from agents.claude_code.cli_settings import CommandSandbox
 from agents.claude_code.executable import Launch
+from agents.login import config_folder
 from agents.process.containment import Containment
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.policy import SandboxPolicy
@@ -90,12 +91,10 @@ class SessionSandboxes:
 
     @property
     def hold_sessions(self) -> bool:
-        """As `Sandboxes`."""
         return self.boundary.around_sessions or self.boundary.around_bash
 
     @property
     def open_hosts(self) -> bool:
-        """As `Sandboxes`."""
         return self.boundary.around_sessions and self.boundary.outside.hosts is not None
 
     def walls(self, needs: Needs) -> SandboxWalls | None:
@@ -114,11 +113,10 @@ class SessionSandboxes:
     def of_commands(
         self, workspace: Path, environment: Mapping[str, str], temporary: Path | None
     ) -> CommandSandbox | None:
-        """As `Sandboxes`."""
         if not self.boundary.around_bash:
             return None
         environ = {**self.boundary.environ, **environment}
-        kept = Path(environ.get("CLAUDE_CONFIG_DIR") or self.boundary.home / ".claude")
+        kept = config_folder({**environ, "HOME": str(self.boundary.home)})
         others = [folder for folder in self.boundary.kept_out if not workspace.is_relative_to(folder)]
         git, context = git_folders(workspace), self.boundary.context
         return CommandSandbox(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,19 +24,13 @@ def of_tests(name: str) -> Any:  # noqa: ANN401  the tests' language has no type
 
 
 @contextmanager
-def served(handler: type[BaseHTTPRequestHandler], tls: tuple[Path, Path] | None = None) -> Iterator[str]:
-    """Serve requests on loopback, each in a thread. `tls`: a certificate and its key. Yields the address."""
+def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve requests on loopback, each in a thread. Yields the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*tls)
-            server.socket = context.wrap_socket(
-                server.socket, server_side=True, do_handshake_on_connect=False
-            )
         Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}"
+            yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
 

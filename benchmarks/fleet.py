@@ -45,7 +45,7 @@ GOALS = {
 SHORT_ROWS = ("push_cut_off", "cancelled_in_the_queue", "submitted_ten_times", "secret_in_the_work")
 KEY = "sk-ant-api03-" + "Fl33tB3nchm4rkK3y" * 3
 ENDED, PAUSE_S, LATEST_S = (1, 2, 3), 5.0, 60.0  # runs that end between kills, then a pause at random
-IDLE_S = 20.0
+IDLE_S, SHORT_IDLE_S = 20.0, 5.0
 SOAK_LIMIT_S = 1800.0
 
 
@@ -69,7 +69,7 @@ def main(short: bool, runs: int, only: str, seed: int) -> None:
         if "hang" in parts:
             figures |= _hang(place)
         if "idle" in parts:
-            figures |= _idle(place, 3 if short else 10)
+            figures |= _idle(place, 3 if short else 10, SHORT_IDLE_S if short else IDLE_S)
         if "faults" in parts:
             figures |= _run_faults(place, names)
     print_figures(figures, GOALS)
@@ -163,7 +163,7 @@ def _hang(place: _Place) -> dict[str, Any]:
     return {"hang_takeover_s": round(took, 1), "zombie_pushes": pushes}
 
 
-def _idle(place: _Place, times: int) -> dict[str, Any]:
+def _idle(place: _Place, times: int, idle_s: float) -> dict[str, Any]:
     with place.fleet() as fleet:
         worker = fleet.worker("one")
         fleet.until(fleet.ledger.workers)
@@ -172,7 +172,7 @@ def _idle(place: _Place, times: int) -> dict[str, Any]:
         time.sleep(3)
         own = worker.tree()[0]
         before, began = own.cpu_times(), time.monotonic()
-        time.sleep(IDLE_S)
+        time.sleep(idle_s)
         after, seconds = own.cpu_times(), time.monotonic() - began
         share = (after.user + after.system - before.user - before.system) / seconds
         rss = own.memory_info().rss / 2**20

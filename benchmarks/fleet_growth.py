@@ -33,7 +33,6 @@ PEAK = 2.5  # the rate at noon by the mean of the day
 SPREAD = 0.8  # sigma of the lognormal length of a run
 CONNECTIONS = 4  # the most of a worker (`database_engine`)
 CHECKPOINT_S = 60.0
-LOOK_S = 15.0  # that a measurement lasts
 SEED = 20260131
 
 
@@ -44,12 +43,15 @@ SEED = 20260131
 @click.option("--minutes", default=30.0, show_default=True, help="The mean length of a run.")
 @click.option("--repositories", default=200, show_default=True)
 @click.option("--at-once", default=64, show_default=True, help="Runs of one repository at once.")
-def main(hosts: int, places: int, runs: int, minutes: float, repositories: int, at_once: int) -> None:
+@click.option("--look-s", default=15.0, show_default=True, help="How long a measurement lasts.")
+def main(
+    hosts: int, places: int, runs: int, minutes: float, repositories: int, at_once: int, look_s: float
+) -> None:
     """Play a day of a large fleet."""
     if why := _postgres.missing():
         sys.exit(f"nothing was measured: {why}")
     with _postgres.postgres(durable=True) as server, TemporaryDirectory(prefix="sq-growth-") as folder:
-        here = _measured(server, Path(folder))
+        here = _measured(server, Path(folder), look_s)
     day = Day(hosts * places, runs, minutes * 60, repositories, at_once)
     day.play()
     peak = day.most_at_once
@@ -77,14 +79,14 @@ def main(hosts: int, places: int, runs: int, minutes: float, repositories: int, 
 # --- what one worker and one database do here ---------------------------------------------------------------
 
 
-def _measured(server: Any, folder: Path) -> dict[str, float]:
+def _measured(server: Any, folder: Path, look_s: float) -> dict[str, float]:
     url = server.new_database("growth")
     with _fleets.FleetHere(folder=folder / "fleet", url=url) as fleet:
         fleet.worker("one", "--checkpoint", "5")
         fleet.until(fleet.ledger.workers)
         time.sleep(3)
         began, before = time.monotonic(), _transactions(server)
-        time.sleep(LOOK_S)
+        time.sleep(look_s)
         idle = (_transactions(server) - before) / (time.monotonic() - began)
         began, before = time.monotonic(), _transactions(server)
         id_ = fleet.submit(_fleets.scenario(work_s=1))
@@ -93,7 +95,7 @@ def _measured(server: Any, folder: Path) -> dict[str, float]:
         of_run = _transactions(server) - before - idle * seconds
         size = sum(one.stat().st_size for one in (fleet.server / "objects").rglob("*") if one.is_file())
         pushes = len([one for one in fleet.pushes() if one.worker == "one"])
-    writes, reads = _rate(server, "--skip-some-updates"), _rate(server, "--select-only")
+    writes, reads = (_rate(server, kind, look_s) for kind in ("--skip-some-updates", "--select-only"))
     return {
         "idle_transactions_s": round(idle, 1),
         "run_transactions": round(max(of_run, 0.0)),
@@ -108,11 +110,11 @@ def _transactions(server: Any) -> int:
     return int(server.query(f"SELECT pg_stat_clear_snapshot(); {query}").split()[-1])
 
 
-def _rate(server: Any, *kind: str) -> float:
+def _rate(server: Any, kind: str, look_s: float) -> float:
     """Return how many transactions of a kind the server does in a second, by its own pgbench."""
     clients = str(4 * (os.cpu_count() or 1))
     server.pgbench("--initialize", "--quiet", "--no-vacuum")
-    said = server.pgbench(*kind, "--no-vacuum", f"--time={LOOK_S:.0f}", f"--client={clients}", "--jobs=2")
+    said = server.pgbench(kind, "--no-vacuum", f"--time={look_s:.0f}", f"--client={clients}", "--jobs=2")
     return float(said.rpartition("tps = ")[2].split()[0])
 
 

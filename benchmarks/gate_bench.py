@@ -222,7 +222,6 @@ class FileJudge:
         self._replies = replies
 
     def of(self, session: Labelled) -> Judge:
-        """The judge of one session."""
         stem = session.name.replace("/", ".")
         caller = Caller(role=Role.JUDGE, task=stem, attempt=1)
         # An `Ask` does not name its question, so its prompt identifies it.

@@ -1,6 +1,7 @@
-"""Measures the checkout: size, rooms, import chains, functions, records, prose, and the ways through a run.
+"""Measures the checkout: size, import chains, records, prose, and the ways through a run.
 
-`python -m benchmarks.house` prints a table and, as its last line, one JSON object. It reads `agents`,
+`python -m benchmarks.house` prints a table and, as its last line, one JSON object, with `--quick` without the
+ways through a run, which are real runs. It reads `agents`,
 `orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
 phrase are counted per 10,000 words of each kind: docstrings and comments (`prose`), messages (string
 constants of code), prompts, documents.
@@ -34,7 +35,6 @@ OF_ANY_AGENT = (
 # Claude Code by any spelling. Names of models are none, and neither is a project's CLAUDE.md.
 CLAUDE_CODE = re.compile(r"claude(?!-(?:opus|sonnet|haiku|\(\?:opus)|\.md)", re.IGNORECASE)
 JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
-MOST_LINES = 50  # of a function
 TURNS = {
     "semicolons": re.compile(r";"),
     "what_clauses": re.compile(r"\bwhat\b(?![^.?!]*\?)", re.IGNORECASE),  # not in questions
@@ -141,21 +141,9 @@ def longest_chain(graph: grimp.ImportGraph) -> tuple[str, ...]:
     return max((chain(module) for module in sorted(names)), key=len)
 
 
-def long_functions() -> list[str]:
-    """The functions of more than 50 lines."""
-    found = []
-    for file in code_files():
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
-                if length > MOST_LINES:
-                    found.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} ({length})")
-    return found
-
-
-def folders() -> dict[str, int]:
-    """How many files of code each folder holds."""
-    return dict(Counter(str(file.parent.relative_to(ROOT)) for file in code_files()))
+def rooms() -> list[Path]:
+    """The folders that hold code."""
+    return sorted({file.parent for file in code_files()})
 
 
 def records() -> dict[str, int]:
@@ -266,10 +254,8 @@ def measured() -> dict[str, object]:
     return {
         **sizes(graph),
         "code_lines": sum(map(code_lines, sources)),
-        "max_files_in_a_folder": max(folders().values()),
         "longest_import_chain": len(chain),
         "names_of_claude_in_the_run": len(names_of_claude_in_the_run()),
-        "functions_over_50": len(long_functions()),
         "readme_words": len(readme),
         "max_fields": max(records().values()),
         **prose(),
@@ -292,11 +278,12 @@ def _listed(files: list[str]) -> None:
 
 def main() -> None:
     """Print the table and the figures, or the turns of phrase in the files that are named."""
-    if sys.argv[1:]:
+    quick = sys.argv[1:] == ["--quick"]
+    if sys.argv[1:] and not quick:
         _listed(sys.argv[1:])
         return
     print(f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}")
-    print_figures({**measured(), **journeys()})
+    print_figures({**measured(), **({} if quick else journeys())})
 
 
 if __name__ == "__main__":

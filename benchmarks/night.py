@@ -46,7 +46,7 @@ from typing import Any
 import click
 
 from benchmarks.figures import print_figures
-from benchmarks.left_alone_night import PLAYED_SQ, claim, events_of, no_longer, of, writing
+from benchmarks.left_alone import PLAYED_SQ, claim, events_of, no_longer, of, writing
 from benchmarks.night_projects import NODE, PYTHON, Project, registry
 from benchmarks.rehearsed import agreeing, calls, commit, git, own_home, request_for
 from orchestrator.views.models.lanes import TimeUse

@@ -1,7 +1,7 @@
-"""Measures power steering: time for 23 checks, tokens billed, reading a long session, saving a state.
+"""Measures power steering: time for 23 checks, and tokens billed.
 
     python -m benchmarks.power_steering
-    python -m benchmarks.power_steering --floor    # the looks alone: exit code 1 beyond a goal
+    python -m benchmarks.power_steering --floor    # exit code 1 beyond a goal
 
 All parts except the model are real: the Anthropic client asks a loopback gateway in this process, which
 answers each request after `--model-s` seconds.
@@ -15,10 +15,6 @@ answers each request after `--model-s` seconds.
 - Billed: input tokens of these calls, by the bytes that came in, divided by those of 23 whole prompts. The
   part up to the cache mark costs 1.25 in the first call, 0.1 in a call that has the same bytes and came when
   the first answer had begun, and else 1.25. The rest costs 1. A token counts as 4 characters.
-- Facts: the median of five times to read a transcript of 10,000 entries (7 MB), extract its facts, and put it
-  in words for the judge.
-- State: `SteeringStore.count_block` (lock, read, temporary file, fsync, read back, replace, fsync of the
-  folder, and the entry in the log) beside a bare `open` and `write` of the same bytes, in turn in one folder.
 
 The last line is JSON.
 """
@@ -28,9 +24,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -38,20 +32,13 @@ import click
 
 from agents.access import RehearsalConnection
 from agents.ask.api import ApiAsker
-from agents.ask.port import room_of
 from agents.caller import Caller
 from agents.gateway.script import Hang, Misbehave, Scenario, ScriptReply
-from agents.roles.judge import shared_part
-from agents.transcript.read import read_transcript
-from agents.transcript.render import rendered
-from benchmarks.figures import percentile, print_figures, print_spans
+from benchmarks.figures import print_figures
 from benchmarks.rehearsed import CallerClock, Served, clocked_gateway
-from benchmarks.stop_gate import CODE, write_session
+from benchmarks.stop_gate import CODE
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.power_steering.judging import TOGETHER, SessionLook, judge_all
-from orchestrator.gates.power_steering.session_facts import facts_of
-from orchestrator.gates.session_state.records import CheckResults
-from orchestrator.gates.session_state.store import SteeringStore
 from state.roles import Role
 from state.settings.presets import model_named
 from state.verdicts import Source
@@ -62,7 +49,6 @@ if TYPE_CHECKING:
 CHARACTERS_PER_TOKEN = 4
 WRITE, READ = 1.25, 0.1  # of the price of an input token
 MODEL = "haiku"
-READINGS = 5
 GOALS = {
     "wall_after_warm_s": 1.4,
     "billed_token_ratio": 0.16,
@@ -84,36 +70,16 @@ class LookCost:
 @click.command()
 @click.option("--model-s", default=1.0, show_default=True, help="Seconds that the model takes for an answer.")
 @click.option("--tokens", default=50_000, show_default=True, help="Tokens of the session that is judged.")
-@click.option("--entries", default=10_000, show_default=True, help="Entries of the transcript that is read.")
-@click.option("--saves", default=1_000, show_default=True, help="Saves of a state, on each side.")
-@click.option(
-    "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="Where to write."
-)
-@click.option("--floor", is_flag=True, help="Measure the looks alone. Exit code 1 beyond a goal.")
-def main(model_s: float, tokens: int, entries: int, saves: int, folder: Path | None, *, floor: bool) -> None:
+@click.option("--floor", is_flag=True, help="Exit code 1 beyond a goal.")
+def main(model_s: float, tokens: int, *, floor: bool) -> None:
     """Measure the costs of power steering."""
-    with tempfile.TemporaryDirectory(prefix="sq-bench-", dir=folder) as name:
+    with tempfile.TemporaryDirectory(prefix="sq-bench-") as name:
         figures = anyio.run(_looks, Path(name), model_s, tokens)
-        if floor:
-            print_figures(figures, GOALS)
-            # Seconds may be half as many again, because machines are noisy.
-            sys.exit(
-                any(figures[name] > goal * (1.5 if "wall" in name else 1) for name, goal in GOALS.items())
-            )
-        reading = _reading(Path(name), entries)
-        saving = _saving(Path(name), saves)
-    print(f"{model_s:g} s an answer, {tokens} tokens of session, {entries} entries, {saves} saves")
-    print_spans({**{what: [1000 * seconds] for what, seconds in reading.items()}, **saving})
-    print_figures(
-        {
-            **figures,
-            "facts_s": round(sum(reading.values()), 3),
-            "state_save_ms_median": round(median(saving["saved"]), 4),
-            "state_save_ms_p99": round(percentile(saving["saved"], 99), 4),
-            "bare_write_ms_median": round(median(saving["bare"]), 4),
-        },
-        GOALS,
-    )
+    print(f"{model_s:g} s an answer, {tokens} tokens of session")
+    print_figures(figures, GOALS)
+    # Seconds may be half as many again, because machines are noisy.
+    beyond = (figures[name] > goal * (1.5 if "wall" in name else 1) for name, goal in GOALS.items())
+    sys.exit(floor and any(beyond))
 
 
 # --- looks ------------------------------------------------------------------------------------------------
@@ -195,56 +161,6 @@ def _parts(request: Served) -> tuple[str, str]:
     marked = max(number for number, block in enumerate(blocks, 1) if "cache_control" in block)
     beginning = [body["output_config"], body["system"], *[block["text"] for block in blocks[:marked]]]
     return json.dumps(beginning, ensure_ascii=False), "".join(block["text"] for block in blocks[marked:])
-
-
-# --- reading a long session -------------------------------------------------------------------------------
-
-
-def _reading(folder: Path, entries: int) -> dict[str, float]:
-    """Seconds of each step, of the attempt with the median total."""
-    path = folder / "session.jsonl"
-    write_session(path, entries)
-    readings = sorted((_reading_of(path) for _ in range(READINGS)), key=lambda steps: sum(steps.values()))
-    return readings[READINGS // 2]
-
-
-def _reading_of(path: Path) -> dict[str, float]:
-    times = [time.perf_counter()]
-    transcript = read_transcript(path)
-    times.append(time.perf_counter())
-    facts = facts_of(transcript)
-    times.append(time.perf_counter())
-    shared = shared_part(rendered(transcript, room_of(model_named(MODEL))))
-    times.append(time.perf_counter())
-    if not (facts.edits and facts.test_runs and shared):
-        sys.exit("the transcript was not understood, so nothing was measured")
-    read, found, told = (after - before for before, after in pairwise(times))
-    return {"read": read, "facts": found, "put in words": told}
-
-
-# --- saving a state ---------------------------------------------------------------------------------------
-
-
-def _saving(folder: Path, saves: int) -> dict[str, list[float]]:
-    """The milliseconds of each save."""
-    store = SteeringStore(folder, "benchmark", environ={})
-    files = tuple(f"package/module_{number}.py" for number in range(20))
-    store.record_check(
-        CheckResults(files_modified=files, workflow_compliant=True, quality_score=85), ["tests", "workflow"]
-    )
-    found: dict[str, list[float]] = {"saved": [], "bare": []}
-    for number in range(saves):
-        began = time.perf_counter()
-        saved = store.count_block(f"prompt {number}")
-        found["saved"].append(1000 * (time.perf_counter() - began))
-        if not saved.stored or saved.code:
-            sys.exit(f"a state was not saved, so nothing was measured: {saved.error}")
-        data = store.file.read_bytes()
-        began = time.perf_counter()
-        with (folder / "bare.json").open("wb") as file:
-            file.write(data)
-        found["bare"].append(1000 * (time.perf_counter() - began))
-    return found
 
 
 if __name__ == "__main__":

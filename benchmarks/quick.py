@@ -2,15 +2,17 @@
 
     python -m benchmarks.quick [--only PARTS] [--events 1000000] [--floor]
 
-- exchange, question, parallel, judged: ratios of `run_overhead`, `question_round_trip`, `parallel` and
-  `stop_gate`.
+- exchange, question, judged: ratios of `run_overhead`, `question_round_trip` and `stop_gate`.
+- parallel: eight independent tasks on as many places by one task, from the first start to the last merge. The
+  model takes two seconds for each reply.
 - start: how long `sq --help` and `sq status` take, each a fresh process as `bin/sq` starts it.
 - first: from the shell to the first byte of a request that a model gets, sq in a small repository with
   `--verify true` against a bare SDK client, sandbox on and off in turn. Then Ctrl-C to everything gone.
 - overloads: from the first to the sixth of refused requests (529), sq against Claude Code's own retries.
 - characters: those of the demo's requests by role, and how many there were at commit 8c65524f^.
 - commands: seconds of all commands of a one-task run, divided by those of one run of its suite.
-- scale: `status`, the fold of `resume` and the page's first answer with a journal of so many events.
+- scale: `status`, the fold of `resume` and the page's first answer with a journal of so many events, and
+  `append_growth`, the time of an append to it by that to a short one.
 - memory: how much larger sq itself is at the end of 40 tasks on 4 places than after the first four, and
   what sq and Claude Code take with four sessions at once.
 
@@ -18,6 +20,7 @@ Both sides are measured in one run. `--floor` takes the first five parts and exi
 more than twice its goal. The last line is JSON.
 """
 
+import gc
 import os
 import signal
 import subprocess
@@ -41,9 +44,24 @@ from agents.claude_code.executable import find_cli
 from agents.gateway.ledger import read_ledger
 from benchmarks.figures import figures_of, print_figures, served
 from benchmarks.lies import commands_ratio
-from benchmarks.rehearsed import SQ, commit, own_home
+from benchmarks.rehearsed import (
+    SQ,
+    Callers,
+    agreeing,
+    calls,
+    commit,
+    own_home,
+    rehearse,
+    reports,
+    request_for,
+)
 from benchmarks.watching import dash, environment, made_run
 from orchestrator.cli.runs.connected import LEDGER
+from state.journal import events as e
+from state.journal.fold.fold import fold
+from state.journal.store import Journal, JournalReader
+from state.outcome import Outcome
+from state.settings.sources import user_file
 
 GOALS = {
     "exchange_ratio": 1.10,
@@ -63,14 +81,16 @@ GOALS = {
     "rss_growth_mb": 20,
 }
 OTHERS = {
-    "exchange": ("run_overhead", ["--pairs", "3"], "wall_ratio", "exchange_ratio"),
+    "exchange": ("run_overhead", ["--pairs", "3", "--only-sq"], "wall_ratio", "exchange_ratio"),
     "question": ("question_round_trip", [], "median_ms", "question_ms"),
-    "parallel": ("parallel", ["--only", "makespan"], "makespan_ratio", "parallel_ratio"),
-    "judged": ("stop_gate", ["--times", "10"], "judge_ratio", "judged_stop_ratio"),
+    "judged": ("stop_gate", ["--times", "10", "--model-s", "0.1"], "judge_ratio", "judged_stop_ratio"),
 }
-PARTS = (*OTHERS, "start", "first", "overloads", "characters", "commands", "scale", "memory")
+PARTS = (*OTHERS, "parallel", "start", "first", "overloads", "characters", "commands", "scale", "memory")
 CHARACTERS_BEFORE = {"all": 798_836, "judge": 398_802}  # of the demo's requests, at 8c65524f^
-TIMES = 5
+TIMES, FEW = 5, 3
+AT_ONCE = 8
+REPLIES = 4  # of each Worker
+APPENDS = 400
 OVERLOADS = 6
 AT_WORK_S = 4  # how long a session has been at work when it is interrupted
 _GONE_S = 20  # a process that is not gone after that never goes
@@ -169,11 +189,11 @@ def bare(folder: Path) -> list[str]:
     return [sys.executable, "-c", BARE, str(find_cli())]
 
 
-def first_requests(place: Path) -> dict[str, float]:
+def first_requests(place: Path, times: int) -> dict[str, float]:
     """Measure how long the first request takes, and how long an interrupt."""
     seconds: dict[str, list[float]] = {"bare": [], "off": [], "whole": []}
     gone: list[float] = []
-    for number in range(TIMES + 1):
+    for number in range(times + 1):
         for side in seconds if number % 2 else reversed(seconds):
             folder = place / f"{side}-{number}"
             command = bare(folder) if side == "bare" else sq_run(folder, "--sandbox", side)
@@ -181,7 +201,7 @@ def first_requests(place: Path) -> dict[str, float]:
                 began = time.perf_counter()
                 process = started(command, folder, model)
                 spent = waited(model, 1, process) - began
-                time.sleep(AT_WORK_S)
+                time.sleep(0 if side == "bare" else AT_WORK_S)
                 ended = _interrupted(process)
             if number:  # the first of each warms the caches
                 seconds[side].append(spent)
@@ -272,8 +292,8 @@ def scale(place: Path, events: int) -> dict[str, float]:
     began = time.perf_counter()
     subprocess.run([*SQ, *arguments], env=environment(), stdout=subprocess.DEVNULL, check=True)
     status = time.perf_counter() - began
-    (folds, _) = figures_of("parallel", "--only", "journal", "--events", str(events))
-    with dash(run) as (address, _):
+    folds = sorted(_folded(run.folder) for _ in range(TIMES))
+    with dash(run) as address:
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         browser.open(address, timeout=60).read()
         began = time.perf_counter()
@@ -281,11 +301,78 @@ def scale(place: Path, events: int) -> dict[str, float]:
         page = time.perf_counter() - began
     return {
         "status_s": round(status, 2),
-        "resume_s": folds["fold_s"],
+        "resume_s": round(median(folds), 3),
         "page_s": round(page, 2),
-        "append_growth": folds["append_growth"],
+        "append_growth": round(_append_growth(made_run(place / "short", events=1_000).folder, run.folder), 3),
         "events": events,
     }
+
+
+def _folded(folder: Path) -> float:
+    """Seconds until a run's view is ready."""
+    gc.collect()
+    began = time.perf_counter()
+    with JournalReader(folder) as journal:
+        stored = journal.read()
+    view = fold(stored)
+    spent = time.perf_counter() - began
+    if view.clock.last_seq != len(stored) or not view.calls:
+        sys.exit("the journal was not read, so nothing was measured")
+    return spent
+
+
+def _append_growth(*folders: Path) -> float:
+    """Return how much longer an append to the second journal takes than one to the first, in turn."""
+    spans: list[list[float]] = [[], []]
+    with Journal(folders[0]) as short, Journal(folders[1]) as long:
+        messages = [one.event for one in short.read() if isinstance(one.event, e.MessageReceived)]
+        for number in range(APPENDS):
+            for journal, found in zip((short, long), spans, strict=True):
+                began = time.perf_counter()
+                journal.append(messages[number % len(messages)])
+                found.append(time.perf_counter() - began)
+    return median(spans[1]) / median(spans[0])
+
+
+def parallel() -> float:
+    """Measure how much longer eight tasks take than one, with a place for each."""
+    with own_home() as home:
+        spans = [timed_run(home / f"{tasks}", tasks, places=AT_ONCE, reply_s=2) for tasks in (1, AT_ONCE)]
+    print(f"seconds of one task and of {AT_ONCE}: {spans}")
+    return spans[1] / spans[0]
+
+
+def timed_run(folder: Path, tasks: int, *, places: int, reply_s: float) -> float:
+    """Run independent tasks on so many places, by the home's settings.
+
+    Returns the seconds from the first start to the last merge.
+    """
+    config = user_file()
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[efforts.low]\npower_steering = "none"\n', "utf-8")
+    folder.mkdir()
+    flags = {"effort": "low", "verify": ("sleep 0.2",), "budget": "none", "max_parallel": places}
+    done = rehearse(
+        request_for(folder, _callers([f"part{number}" for number in range(tasks)], reply_s), flags)
+    )
+    starts = [each.at for each in done.stored if isinstance(each.event, e.TaskStarted)]
+    merges = [each.at for each in done.stored if isinstance(each.event, e.TaskMerged)]
+    if done.outcome is not Outcome.COMPLETE or (len(starts), len(merges)) != (tasks, tasks):
+        sys.exit(f"a run with {tasks} task(s) was {done.outcome}, so nothing was measured:\n{done.shown}")
+    return (max(merges) - min(starts)).total_seconds()
+
+
+def _callers(tasks: list[str], reply_s: float) -> Callers:
+    late = {"misbehave": {"hang": "before-headers", "seconds": reply_s}}
+    callers = agreeing(*tasks)
+    callers["reviewer/final/*"], (passed,) = callers["reviewer/*"], callers.pop("reviewer/*")
+    callers["reviewer/*"] = [passed | late]
+    for id_ in tasks:
+        write = calls("Write", file_path=f"{{workspace}}/{id_}.txt", content=f"{id_}\n" * 40)
+        looks = [calls("Bash", command=f"wc -l {id_}.txt", description="Look") for _ in range(REPLIES - 2)]
+        done = reports("task_complete", summary="Written.", tests="The file is there.")
+        callers[f"worker/{id_}/*"] = [reply | late for reply in (write, *looks, done)]
+    return callers
 
 
 def memory() -> dict[str, float]:
@@ -306,7 +393,7 @@ def memory() -> dict[str, float]:
 def _tasks(count: int, *, reply_s: float) -> subprocess.Popen[str]:
     """Start a process that runs so many tasks on four places and prints its largest resident set in MB."""
     code = (
-        "import resource\nfrom benchmarks.parallel import timed_run\n"
+        "import resource\nfrom benchmarks.quick import timed_run\n"
         "from benchmarks.rehearsed import own_home\n"
         f"with own_home() as home: timed_run(home / 'many', {count}, places=4, reply_s={reply_s})\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
@@ -336,16 +423,17 @@ def _four_sessions() -> dict[str, float]:
 @click.option("--floor", is_flag=True, help="The first five. Exit code 1 beyond twice a goal.")
 def main(only: str, events: int, *, floor: bool) -> None:
     """Measure what a run costs beside its work."""
-    asked = [*OTHERS, "first"] if floor else [part.strip() for part in only.split(",")]
+    asked = [*OTHERS, "parallel", "first"] if floor else [part.strip() for part in only.split(",")]
     if unknown := set(asked) - set(PARTS):
         raise click.BadParameter(f"{', '.join(sorted(unknown))}; known are {', '.join(PARTS)}")
     figures: dict[str, float] = {}
     for part in (one for one in OTHERS if one in asked):
         module, options, theirs, ours = OTHERS[part]
         figures[ours] = round(figures_of(module, *options)[0][theirs], 3)
+    figures |= {"parallel_ratio": round(parallel(), 3)} if "parallel" in asked else {}
     with own_home() as place:
         figures |= starts(place) if "start" in asked else {}
-        figures |= first_requests(place) if "first" in asked else {}
+        figures |= first_requests(place, FEW if floor else TIMES) if "first" in asked else {}
         figures |= overloads(place) if "overloads" in asked else {}
         figures |= characters(place) if "characters" in asked else {}
         figures |= scale(place, events) if "scale" in asked else {}

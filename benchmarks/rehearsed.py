@@ -68,7 +68,6 @@ Callers = dict[str, list[Reply]]
 
 
 def calls(tool: str, **given: object) -> Reply:
-    """Return a reply that calls a tool."""
     return {"tools": [{"name": tool, "input": given}]}
 
 

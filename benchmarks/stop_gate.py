@@ -9,10 +9,7 @@
 - No key: the same of a System 3 session without `ANTHROPIC_API_KEY`, in milliseconds beside the ordinary one
   (the least of each).
 - Judge: the whole hook of a System 3 session with the same transcript, compared with `claude -p --model
-haiku`, the
-  former judge. Both ask one server here, whose model takes no time. The same over TLS.
-- The user's word: sessions with an open list in which the user asks to go on (all are held), or for something
-  else (all are let go), in the words of `stop_words.yaml`.
+  haiku`. Both ask one server here, whose model takes no time.
 - A model that takes 3 seconds, and the memory of the hook with the judge (its largest resident set).
 
 The sides take turns, and the medians are reported. The last line is JSON.
@@ -37,7 +34,6 @@ from typing import Any
 
 import anyio
 import click
-import trustme
 
 from agents.access import OURS, QUIET
 from agents.claude_code.executable import find_cli
@@ -48,7 +44,6 @@ from benchmarks.figures import print_figures, print_spans, served
 from orchestrator.gates.promise_evidence import evidence_now
 from orchestrator.gates.promises import CriterionCheck, Promise, PromiseCriterion, PromiseStore
 from orchestrator.gates.stop_gate.probe import NO_KEY
-from state.decoding import table_beside
 
 PASS = [sys.executable, "-I", "-c", "pass"]
 MODULE = f'"{sys.executable}" -I -m orchestrator.cli hook stop'
@@ -95,14 +90,12 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
             "ordinary_ratio": _ratio(found, "ordinary stop", "python -c pass"),
             "promise_ratio": _ratio(found, "promises", "python -c pass"),
             "no_key_more_ms": round(least["no key"] - least["ordinary stop"], 1),
-            **_users_words(folder),
         }
         if floor:
             print_figures({**figures, "most": MOST_ORDINARY}, FLOOR)
-            sys.exit(any(figures[name] > most for name, most in FLOOR.items()) or figures["words_wrong"] > 0)
+            sys.exit(any(figures[name] > most for name, most in FLOOR.items()))
         with _serving() as address:
             found |= _judged(folder, times, {"ANTHROPIC_BASE_URL": address})
-        found |= _secured(folder, times)
         with _serving(seconds=model_s) as address:
             slow = [_hook(folder, _system3(folder, {"ANTHROPIC_BASE_URL": address})) for _ in range(3)]
     print(f"a transcript of {size:.1f} MB, {times} processes of each kind")
@@ -112,7 +105,6 @@ def main(times: int, model_s: float, entries: int, *, floor: bool) -> None:
         {
             **figures,
             "judge_ratio": _ratio(found, "judge", "claude -p"),
-            "judge_tls_ratio": _ratio(found, "judge, TLS", "claude -p, TLS"),
             "ordinary_ms": round(1000 * _middle(found["ordinary stop"]), 1),
             "judge_ms": round(1000 * _middle(found["judge"]), 1),
             "judge_slow_model_s": round(_middle(slow), 2),
@@ -144,29 +136,16 @@ def _in_turn(ways: Mapping[str, Callable[[], ProcessRun]], times: int) -> dict[s
     return found
 
 
-def _judged(
-    folder: Path, times: int, environ: Mapping[str, str], kind: str = ""
-) -> dict[str, list[ProcessRun]]:
+def _judged(folder: Path, times: int, environ: Mapping[str, str]) -> dict[str, list[ProcessRun]]:
     """Measure the hook of a System 3 session and Claude Code as the judge, in turn."""
     claude = [str(find_cli()), "-p", "--model", "haiku", "Should the session go on?"]
     asking = {**_environ(folder), **QUIET, **environ, "ANTHROPIC_API_KEY": "benchmark"}
     _run(claude, folder, asking, b"")  # the first start makes its folders
     ways: dict[str, Callable[[], ProcessRun]] = {
-        f"judge{kind}": lambda: _hook(folder, _system3(folder, environ)),
-        f"claude -p{kind}": lambda: _run(claude, folder, asking, b""),
+        "judge": lambda: _hook(folder, _system3(folder, environ)),
+        "claude -p": lambda: _run(claude, folder, asking, b""),
     }
     return _in_turn(ways, times)
-
-
-def _secured(folder: Path, times: int) -> dict[str, list[ProcessRun]]:
-    """Measure the same over TLS, with a certificate that both trust."""
-    trusted, own = folder / "authority.pem", folder / "own.pem"
-    authority = trustme.CA()
-    authority.cert_pem.write_to_path(str(trusted))
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(own))
-    with _serving(tls=(own, own)) as address:
-        trust = {"SSL_CERT_FILE": str(trusted), "NODE_EXTRA_CA_CERTS": str(trusted)}
-        return _judged(folder, times, {"ANTHROPIC_BASE_URL": address, **trust}, ", TLS")
 
 
 # --- processes --------------------------------------------------------------------------------------------
@@ -256,7 +235,7 @@ def _make_promises(project: Path) -> None:
 
 
 @contextmanager
-def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Iterator[str]:
+def _serving(*, seconds: float = 0) -> Iterator[str]:
     """Serve the Messages API with a model that takes these seconds. Yields the address."""
 
     class Answering(BaseHTTPRequestHandler):
@@ -279,7 +258,7 @@ def _serving(*, seconds: float = 0, tls: tuple[Path, Path] | None = None) -> Ite
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    with served(Answering, tls) as address:
+    with served(Answering) as address:
         yield address
 
 
@@ -289,38 +268,6 @@ CODE = "    value = compute(previous, current)  # the next one follows from both
 SESSION = "3b0f6c1e-1111-4222-8333-444455556666"
 _MESSAGE = {"id": "msg_bench", "type": "message", "role": "assistant", "model": "claude-opus-5-5"}
 _TOOLS = [{"name": name, "description": "x" * 2_000} for name in ("TaskCreate", "TaskUpdate", "TodoWrite")]
-
-
-def _users_words(folder: Path) -> dict[str, int]:
-    """Return how many sessions there are of each kind, and how many of them the gate answers wrongly."""
-    words = table_beside(__file__, "stop_words.yaml")
-    wrong = []
-    for kind, rows in words.items():
-        for message, answer in rows:
-            _write_list(folder / "session.jsonl", message, answer)
-            held = '"block"' in _hook(folder, _environ(folder), says=None, prompt_id=str(uuid.uuid4())).told
-            wrong += [message] if held is not (kind == "go_on") else []
-    print("\n".join(f"answered wrongly: {message}" for message in wrong))
-    return {f"words_{kind}": len(rows) for kind, rows in words.items()} | {"words_wrong": len(wrong)}
-
-
-def _write_list(path: Path, message: str, answer: str) -> None:
-    """Write a session with a list of three phases, of which one is done before the user's message."""
-    names = ("Phase 1: write the loader", "Phase 2: move the callers over", "Phase 3: remove the old loader")
-    done = "Todos have been modified successfully."
-    entries = [_entry("user", {"role": "user", "content": "Do the three phases of MIGRATION.md."})]
-    for number, first in enumerate(("in_progress", "completed")):
-        todos = [
-            {"content": name, "status": "pending" if place else first, "activeForm": name}
-            for place, name in enumerate(names)
-        ]
-        entries += _called(f"toolu_{number}", "TodoWrite", {"todos": todos}, done, {})
-    entries += [
-        _said({"type": "text", "text": "Phase 1 is done."}),
-        _entry("user", {"role": "user", "content": message}),
-        _said({"type": "text", "text": answer}),
-    ]
-    path.write_text("".join(f"{json.dumps(one, separators=(',', ':'))}\n" for one in entries), "utf-8")
 
 
 def write_session(path: Path, entries: int, *, tasks: int = 0) -> None:

@@ -1,9 +1,8 @@
 """`sq watch` in a pseudo-terminal: its first frame, its cost, its delay from a commit to the terminal.
 
-    python -m benchmarks.watching
+    python -m benchmarks.watching [--quick]
 
-The terminal is that of `tests/language/terminal.py`. Invented runs, the processes of sq that show them, and
-one that writes events are those of `benchmarks.views` too. The last line is JSON.
+The terminal is that of `tests/language/terminal.py`, and the runs are invented. The last line is JSON.
 """
 
 import os
@@ -12,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,18 +22,12 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks.figures import ROOT, of_tests, percentile, print_figures
-from state.journal.events import ActionRefused, CallStarted, Event, MessageReceived
-from state.journal.store import Journal
-from state.records.calls import Message, MessageKind
 
 MAKER = ROOT / "tests" / "language" / "large_runs.py"
 SQ = (sys.executable, "-m", "orchestrator.cli")
-RATES = ((1.0, 20), (0.01, 400))  # seconds between events, and how many
 _ADDRESS = re.compile(r"http://\S+")
 _SENT = re.compile(rb"message (\d+) sent at ([0-9.]+)")
 _KEYS = "jjjkkk123456" * 6
-_BATCH = 200
-_PROBE_EACH = 20  # of the events of a batch, the others are messages
 
 _terminals = of_tests("language.terminal")
 
@@ -72,18 +64,10 @@ def made_run(state: Path, *, events: int = 0, ended: bool = False) -> MadeRun:
     return MadeRun(state=state, run_id=done.stdout.strip())
 
 
-def write_report(run: MadeRun, file: Path) -> None:
-    """Have sq write the report of a run into this file."""
-    subprocess.run(
-        [*SQ, "report", run.run_id, "--state-dir", str(run.state), "-o", str(file)],
-        env=environment(), stdout=subprocess.DEVNULL, check=True,
-    )  # fmt: skip
-
-
 @contextmanager
-def dash(run: MadeRun, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Serve the page of a state folder. Yields its address, with the token, and the process."""
-    command = [*SQ, "dash", "--state-dir", str(run.state), "--port", str(port)]
+def dash(run: MadeRun) -> Iterator[str]:
+    """Serve the page of a state folder. Yields its address, with the token."""
+    command = [*SQ, "dash", "--state-dir", str(run.state), "--port", "0"]
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -92,51 +76,13 @@ def dash(run: MadeRun, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen
             for line in process.stdout or ():
                 lines.append(line)
                 if found := _ADDRESS.search(line):
-                    yield found.group(), process
+                    yield found.group()
                     break
             else:
                 sys.exit(f"sq dash gave no address: {''.join(lines)}")
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(20)
-
-
-@contextmanager
-def writer(run: MadeRun, count: int, pause_s: float) -> Iterator[dict[int, float]]:
-    """Append probes to a run from another process. Yields the time at which each was stored, by number."""
-    stored: dict[int, float] = {}
-    call = f"append_probes({str(run.folder)!r}, {count}, {pause_s})"
-    command = [sys.executable, "-c", f"from benchmarks.watching import append_probes; {call}"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-
-        def listen() -> None:
-            for line in process.stdout or ():
-                number, at = line.split()
-                stored[int(number)] = float(at)
-
-        thread = threading.Thread(target=listen)
-        thread.start()
-        yield stored
-        process.wait()
-        thread.join()
-
-
-def append_probes(folder: str, count: int, pause_s: float) -> None:
-    """Append events to a run as its process does, in batches if the pause is below 0, and print when."""
-    with Journal(Path(folder)) as journal:
-        call_id = [one.event.call_id for one in journal.read() if isinstance(one.event, CallStarted)][-1]
-        size = _BATCH if pause_s < 0 else 1
-        for start in range(1, count + 1, size):
-            numbers = range(start, start + size)
-            journal.append(*(_probe(call_id, number, alone=size == 1) for number in numbers))
-            print(f"{numbers[-1]} {time.time():.6f}", flush=True)
-            time.sleep(max(0.0, pause_s))
-
-
-def _probe(call_id: str, number: int, *, alone: bool) -> Event:
-    if alone or number % _PROBE_EACH == 0:
-        return ActionRefused(call_id=call_id, tool="Bash", reason=f"probe-{number:06}")
-    return MessageReceived(call_id=call_id, message=Message(kind=MessageKind.TEXT, text=f"{number} " * 60))
 
 
 # --- `sq watch` -------------------------------------------------------------------------------------------
@@ -154,25 +100,6 @@ def _watching(run: MadeRun) -> Iterator[Any]:
         yield terminal
         terminal.press("q")
         terminal.end()
-
-
-@contextmanager
-def drained(command: Sequence[str]) -> Iterator[None]:
-    """Run a program in a terminal, and read what it writes."""
-    over = threading.Event()
-
-    def drain() -> None:
-        while not over.is_set():
-            terminal.read(0.1)
-
-    with _terminal(command) as terminal:
-        thread = threading.Thread(target=drain)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
 
 
 def _read_for(terminal: Any, seconds: float) -> None:  # noqa: ANN401
@@ -194,9 +121,9 @@ def _used_s(terminal: Any) -> float:  # noqa: ANN401
     return float(used.user + used.system)
 
 
-def first_frame(state: Path) -> tuple[float, float]:
-    """Return the seconds until the first frame at 100,000 events: on the wall, and of a processor."""
-    run = made_run(state, events=100_000)
+def first_frame(state: Path, events: int) -> tuple[float, float]:
+    """Return the seconds until the first frame of a long run: on the wall, and of a processor."""
+    run = made_run(state, events=events)
     times: list[tuple[float, float]] = []
     for _ in range(3):
         with _watching(run) as terminal:
@@ -258,13 +185,13 @@ def idle_share(state: Path) -> float:
     return share
 
 
-def measured() -> dict[str, float]:
-    """Return all figures."""
+def measured(*, quick: bool) -> dict[str, float]:
+    """Return all figures. `quick`: of few events."""
     with tempfile.TemporaryDirectory() as folder:
         states = [Path(folder) / str(number) for number in range(5)]
-        storm = live(states[1], count=600, pause_s=0.01)
-        calm = live(states[2], count=15, pause_s=1.0)
-        waited, used = first_frame(states[0])
+        storm = live(states[1], count=60 if quick else 600, pause_s=0.01)
+        calm = live(states[2], count=2 if quick else 15, pause_s=1.0)
+        waited, used = first_frame(states[0], 1_000 if quick else 100_000)
         return {
             "first_frame_s": round(waited, 3),
             "first_frame_cpu_s": round(used, 3),
@@ -278,4 +205,4 @@ def measured() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print_figures(measured())
+    print_figures(measured(quick="--quick" in sys.argv))

@@ -13,7 +13,7 @@ class UsageError(SqError):
 
 
 class JournalError(SqError):
-    """A journal cannot be read or written: damaged, or written by a newer sq."""
+    """A journal cannot be read or written: damaged, or written by another sq."""
 
 
 class RunActiveError(UsageError):

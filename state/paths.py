@@ -30,7 +30,6 @@ class StateFolder:
 
     @property
     def runs(self) -> Path:
-        """The folder of the run folders."""
         return self.root / "runs"
 
     def new_run(self) -> tuple[RunId, Path]:

@@ -1,4 +1,4 @@
-"""The house keeps its rules: rooms with one sentence each, in ARCHITECTURE; no long function; plain words."""
+"""The house keeps its rules: rooms with one sentence each, a short ARCHITECTURE, short chains of imports."""
 
 import ast
 import re
@@ -15,14 +15,13 @@ MOST_WORDS = 3_500  # of ARCHITECTURE
 MOST_FIELDS = 16  # of a record, those of state/settings aside
 LONGEST_CHAIN = 11  # modules, each of which imports the next one
 SHARED = 3  # files with the same prefix are a room of their own
-ROOMS = [ROOT / name for name in house.folders()]
 
 
 def sentence_of(room: Path) -> str:
     return (ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or "").split("\n\n")[0]
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
+@pytest.mark.parametrize("room", house.rooms(), ids=lambda room: str(room.relative_to(ROOT)))
 def test_a_room_says_in_a_sentence_what_lives_there(room):
     files = [file.stem for file in room.glob("*.py")]
     prefixes = Counter(name.split("_")[0] for name in files if not name.startswith("__"))
@@ -44,8 +43,7 @@ def test_architecture_is_short():
     assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= MOST_WORDS
 
 
-def test_no_function_is_long_and_no_record_is_wide():
-    assert house.long_functions() == []
+def test_no_record_is_wide():
     assert [name for name, fields in house.records().items() if fields > MOST_FIELDS] == []
 
 

@@ -36,7 +36,6 @@ class CliAsker:
         self._workspace = workspace
 
     async def ask(self, ask: Ask) -> Reply:
-        """As `Asker`."""
         began = time.monotonic()
         if ask.on_begun:  # nothing is cached from one process to the next
             ask.on_begun()

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agents.caller import Caller
+from state import loopback
 from state.records.calls import CallEnd, CallResult, Usage
 from state.settings.records import CHARACTERS_PER_TOKEN, Model
 
 MAX_ANSWER_TOKENS = 4_000
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _SHOWN = 500  # characters shown of a text that is no answer
 
 
@@ -127,7 +127,7 @@ def seconds_of(retry_after: str | None) -> float | None:
 
 def is_here(url: str) -> bool:
     """Whether it is an address of this machine (as the gateway's is), never reached by the user's proxy."""
-    return urlsplit(url).hostname in _LOOPBACK
+    return urlsplit(url).hostname in loopback.NAMES
 
 
 def _json_object(text: str) -> dict[str, Any] | None:

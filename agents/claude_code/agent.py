@@ -23,6 +23,7 @@ from agents.claude_code.exchange import ClaudeSpec, OpenTransport, SandboxAround
 from agents.claude_code.executable import NAME, Launch
 from agents.claude_code.session import open_session
 from agents.gateway.call import TRACES_ENDPOINT, TRACES_HEADERS
+from agents.login import config_folder
 from agents.process.sandbox.needs import Needs, Network
 from agents.session.permissions import REFLOG_NAME, SIGNAL_PREFIX
 from agents.session.port import Listener, Session, SessionSpec
@@ -226,7 +227,5 @@ class ClaudeCode:
             yield text.decode(errors="replace")
 
     def _transcripts(self, session_id: str) -> list[Path]:
-        folder = self._config_dir(session_id)
-        if folder is None:
-            folder = Path(self.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+        folder = self._config_dir(session_id) or config_folder(self.environ)
         return list((folder / "projects").glob(f"*/{session_id}.jsonl"))

@@ -16,8 +16,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agents.concurrency import task_group
 from agents.gateway.places import Place, Places, peer_of
+from state.loopback import LOOPBACK
 
-_HOST = "127.0.0.1"
 _GRACE = 1  # seconds that open requests get when the server ends
 _LIMIT = 3  # seconds after which the server is dropped in any case
 _MOST, _EACH = 192, 64  # connections of all callers, and of one sandbox
@@ -124,7 +124,7 @@ class Listeners:
         self._sockets = sockets
         self._ports: list[_Port] = []
         # It queues connections from here on, so the URL can be used at once.
-        self.base_url = self._open(socket.create_server((_HOST, 0)), refuse_for=0)
+        self.base_url = self._open(socket.create_server((LOOPBACK, 0)), refuse_for=0)
 
     @property
     def port(self) -> int:
@@ -144,7 +144,7 @@ class Listeners:
     def refusing(self, seconds: float) -> str:
         """Return the URL of a new port that refuses connections for `seconds` (inf: always), then serves."""
         bound = socket.socket()  # bound and not listening: connections are refused, and the port stays ours
-        bound.bind((_HOST, 0))
+        bound.bind((LOOPBACK, 0))
         return self._open(bound, refuse_for=seconds)
 
     def end(self) -> None:
@@ -156,7 +156,7 @@ class Listeners:
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits 40 ms
         self._sockets.callback(bound.close)
         self._serve(bound, refuse_for=refuse_for)
-        return f"http://{_HOST}:{bound.getsockname()[1]}"
+        return f"http://{LOOPBACK}:{bound.getsockname()[1]}"
 
     def _serve(self, bound: socket.socket, *, refuse_for: float) -> None:
         port = _Port(_config(self._app, self._places), bound)

@@ -54,7 +54,6 @@ class _Guidance(_Strict):
 
 
 def system_prompt() -> str:
-    """Return the system prompt of every Developer."""
     return prompts.render("developer_system")
 
 

@@ -43,13 +43,12 @@ class Asked(Protocol):
     """A question for the Judge: a consideration."""
 
     @property
-    def id(self) -> str: ...  # noqa: D102
+    def id(self) -> str: ...
     @property
-    def kind(self) -> str: ...  # noqa: D102
+    def kind(self) -> str: ...
 
 
 def system_prompt() -> str:
-    """Return the system prompt of every Judge."""
     return prompts.render("judge_system")
 
 

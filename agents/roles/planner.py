@@ -20,7 +20,6 @@ _TOOL: Mapping[str, str] = {ANALYSIS: REPORT_ANALYSIS, PLAN: SUBMIT_PLAN}
 
 
 def system_prompt() -> str:
-    """Return the system prompt of every Planner."""
     return prompts.render("planner_system")
 
 

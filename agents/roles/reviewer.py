@@ -49,7 +49,6 @@ _LONGEST = 1_000  # characters of a reason or a reference
 
 
 def system_prompt() -> str:
-    """Return the system prompt of every Reviewer."""
     return prompts.render("reviewer_system")
 
 

@@ -9,6 +9,7 @@ import click
 
 from orchestrator.cli import options
 from orchestrator.views.screen import say
+from state.loopback import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from orchestrator.views.page.serving import PageAddress
     from orchestrator.views.page.sessions import Sessions
     from state.paths import StateFolder
-
-_LOOPBACK = "127.0.0.1"
 
 
 @click.command("dash", short_help="Follow the runs of this repository in a browser.")
@@ -31,7 +30,7 @@ _LOOPBACK = "127.0.0.1"
 @click.option("--open", "open_", is_flag=True, help="Open the page in a browser.")
 @click.option(
     "--host",
-    default=_LOOPBACK,
+    default=LOOPBACK,
     show_default=True,
     help="The address to listen on. Another one than that of this machine needs --allow-host.",
 )

@@ -99,7 +99,6 @@ class DbosEngine:
     # --- of any process -------------------------------------------------------------------------------------
 
     def submit(self, submission: Submission) -> bool:
-        """As the port."""
         id_, known = submission.id, self.units([submission.id])
         if known:
             return False
@@ -116,12 +115,10 @@ class DbosEngine:
         return True
 
     def units(self, ids: Collection[str] = ()) -> list[Unit]:
-        """As the port."""
         found = self._client.list_workflows(workflow_ids=list(ids) or None, name=_WORKFLOW)
         return [_unit_of(one) for one in found]
 
     def release(self, executor: str) -> list[str]:
-        """As the port."""
         held = self._client.list_workflows(
             executor_id=executor, status="PENDING", name=_WORKFLOW, load_input=False, load_output=False
         )
@@ -131,14 +128,12 @@ class DbosEngine:
         return [one.workflow_id for one in held]
 
     def cancel(self, id_: str) -> bool:
-        """As the port."""
         if not any(one.state in {UnitState.QUEUED, UnitState.WORKING} for one in self.units([id_])):
             return False
         self._client.cancel_workflow(id_)
         return True
 
     def again(self, id_: str) -> bool:
-        """As the port."""
         unit = next(iter(self.units([id_])), None)
         if unit is None or unit.state in {UnitState.QUEUED, UnitState.WORKING}:
             return False
@@ -151,7 +146,7 @@ class DbosEngine:
         return True
 
     def limit(self, limits: FleetLimits | None = None) -> FleetLimits:
-        """As the port. They are those of each queue."""
+        """They are those of each queue."""
         if limits:
             names = {one.name for one in self._client.list_queues()} | {queue_of(())}
             for name in names:
@@ -182,7 +177,6 @@ class DbosEngine:
         )
 
     def close(self) -> None:
-        """As the port."""
         if self._runtime:
             self._runtime = None
             DBOS.destroy(destroy_registry=True)
@@ -192,7 +186,6 @@ class DbosEngine:
     # --- of a worker ----------------------------------------------------------------------------------------
 
     def serve(self, steps: Sequence[Step], *, places: int, labels: Sequence[str]) -> None:
-        """As the port."""
         self._ensure_queue(queue_of(()))
         self._places = places
 
@@ -210,7 +203,6 @@ class DbosEngine:
         self._own_places()
 
     def drain(self) -> None:
-        """As the port."""
         self._places = 0
 
     def _own_places(self) -> None:

@@ -116,7 +116,6 @@ class Liveness:
         """Prepare to watch.
 
         Args:
-            worker: this one.
             ledger: where hearts beat.
             locks: of this database.
             take_over: puts the work of a worker back into its queue. Gets its id, why, and if it is dead.

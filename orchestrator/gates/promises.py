@@ -141,7 +141,6 @@ class Promise:
 
     @property
     def id_of_definition(self) -> str:
-        """The id of this definition."""
         return f"p-{digest(self._definition())[:12]}"
 
     @property

@@ -172,7 +172,6 @@ async def holdings_of(
 
     Args:
         repository: the user's checkout.
-        run_id: the run.
         worktrees: the folder of its worktrees, or None if it has none.
         spec: the run's spec, which does not count as work of the run.
         trusted: git's folders as the run has noted them, by which its worktrees are examined.

@@ -55,7 +55,6 @@ async def remove_holdings(
 
     Args:
         repository: the user's checkout, or None if it is gone and only folders are left.
-        run_id: the run.
         holdings: the things that the run holds, worktrees first.
         force: remove unmerged work too, once a rescue ref keeps it.
     """

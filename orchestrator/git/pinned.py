@@ -121,7 +121,6 @@ async def record_git(root: Path, run_folder: Path, worktrees: Path | None) -> Tr
 
 
 def recorded_git(run_folder: Path) -> TrustedGit | None:
-    """Return the git folders that a run has recorded, or None."""
     facts = _facts(run_folder / _FOLDER)
     if facts is None:
         return None

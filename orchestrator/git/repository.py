@@ -65,7 +65,6 @@ async def base_commit(repository: Repository, *, not_dirt: list[Path]) -> str:
     """Return the commit that a run starts from. Without commits it is an empty one, on no branch.
 
     Args:
-        repository: the repository.
         not_dirt: files that need not be committed, such as the spec.
 
     Raises:

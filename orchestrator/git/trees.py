@@ -162,7 +162,6 @@ async def text_at(repository: Path, tree: str, path: str) -> str:
 
 
 async def files_in(repository: Path, tree: str) -> list[str]:
-    """Return the paths of all files in a tree."""
     return list(await entries_in(repository, tree))
 
 

@@ -161,7 +161,6 @@ def round_spec(
         tasks: their titles.
         asked: what this round is about.
         number: of the pull request.
-        round_: which round it is, from 1.
     """
     parts = [
         f"# Round {round_} of the review of pull request {number}",
@@ -184,7 +183,6 @@ def points_in(spec: str) -> list[str]:
 
 
 def round_in(spec: str) -> int:
-    """Return which round a spec is of, or 0."""
     found = _OF_ROUND.findall(spec)
     return int(found[-1]) if found else 0
 

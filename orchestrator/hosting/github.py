@@ -121,7 +121,6 @@ class GitHub:
         return sorted((one for one in parsed if one.head_branch == branch), key=lambda one: -one.number)
 
     async def pull_request(self, number: int) -> PullRequest:
-        """Return the pull request of this number."""
         asked = f"to read pull request {self.repository.slug}#{number}"
         return _pull_request(await self._told("GET", f"/pulls/{number}", asked))
 
@@ -214,7 +213,7 @@ class GitHub:
         return self._may_write[account]
 
     async def answer(self, number: int, remark: Remark | None, body: str) -> None:
-        """ServiceReply a remark below it, or in the conversation where it is not about a line.
+        """Answer a remark below it, or in the conversation where it is not about a line.
 
         Raises:
             UnsureError: the answer may stand there.

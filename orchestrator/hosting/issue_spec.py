@@ -46,7 +46,6 @@ async def spec_of(github: GitHub, named: Numbered, checkout: Path, *, is_here: b
 
     Args:
         github: the repository of the issue.
-        named: the issue.
         checkout: of the user.
         is_here: whether the checkout is of the same repository.
 

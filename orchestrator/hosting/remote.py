@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from orchestrator.git.command import git
+from state import loopback
 from state.errors import GitError, UsageError
 from state.redaction.known import Known
 from state.redaction.redactor import known_in
@@ -23,7 +24,6 @@ _SCP = re.compile(r"(?:[^@/:\s]+@)?([^/:\s]+):")  # an address of SSH as git kno
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 _PORTS = {"https": 443, "http": 80}
 _BY_SSH = {"ssh.github.com": _PUBLIC}  # where a service is reached by SSH under another name
-_HERE = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = re.compile(rf"^/?({_PART})/({_PART}?)(?:\.git)?/?$")
 _SHORT = re.compile(rf"^(?:gh:)?({_PART})/({_PART})#(\d+)$")
 _PAGE = re.compile(rf"^/({_PART})/({_PART})/(?:issues|pull)/(\d+)(?:[/?#].*)?$")
@@ -75,7 +75,7 @@ def api_address(host: str, environ: Mapping[str, str]) -> str:
     usual = "https://api.github.com" if host == _PUBLIC else f"https://{host}/api/v3"
     address = environ.get("GITHUB_API_URL", "") or usual
     found = urlsplit(address)
-    here = found.hostname in _HERE
+    here = found.hostname in loopback.NAMES
     if not found.hostname or not (found.scheme == "https" or (found.scheme == "http" and here)):
         raise UsageError(
             f"GITHUB_API_URL is {address!r}: a token goes only to an https address. Set one, or unset it"

@@ -98,14 +98,11 @@ def way(
     """Return a way to verify a folder.
 
     Args:
-        command: the command.
         source: the file that shows it.
         folder: the folder in which it runs.
         table: the table of runners.
         line: the line that it runs, if no row of the table knows how to find it.
         also: families of runners that it is known to call.
-        own: as in `Way`.
-        one_language: as in `Way`.
     """
     runs = runs_of(line or command, folder, table)
     families = {family for run in runs if (family := _family(run, folder, table))}

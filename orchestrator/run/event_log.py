@@ -21,7 +21,6 @@ from structlog.typing import Processor
 from state.journal import events as e
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.calls import CallEnd
 from state.records.commands import BaselineCheck, CommandRun
 from state.redaction.redactor import Redact
 from state.verdicts import Verdict
@@ -62,7 +61,7 @@ def log_event(stored: e.Stored, view: RunView) -> None:
 def _is_failure(event: e.Event) -> bool:
     match event:
         case e.CallEnded(end=end):
-            return end not in {CallEnd.COMPLETED, CallEnd.SIGNALLED}
+            return not end.is_good
         case e.GateDecided(verdict=verdict):
             return verdict is Verdict.BLOCK
         case e.WorkspaceSetUp(runs=runs) | e.VerificationFinished(runs=runs):

@@ -81,7 +81,6 @@ class SpanTracker:
         return key in self._open
 
     def get(self, key: Key) -> Open | None:
-        """Return an open span."""
         return self._open.get(key)
 
     def open(

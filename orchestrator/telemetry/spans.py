@@ -22,7 +22,6 @@ from state.records.commands import CommandRun
 from state.roles import ROLES, Role
 from state.settings.records import split_effort
 
-_GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 LOST = "process ended"  # the error of a call whose process was killed
 
 
@@ -39,7 +38,6 @@ def conversation_of(event: e.CallStarted) -> Key:
 
 
 def conversation_attributes(role: Role, task_id: str, attempt: int, session_id: str) -> Attributes:
-    """Return the attributes of a conversation."""
     return {
         c.OPERATION: c.INVOKE_AGENT,
         c.AGENT: str(role),
@@ -148,7 +146,7 @@ class Calls:
         self.cost_usd += event.cost_usd
         key = ("call", event.call_id)
         attributes = {**_spent(event.cost_usd, event.usage), c.END: str(event.end), c.TURNS: event.turns}
-        error = "" if event.end in _GOOD else str(event.end)
+        error = "" if event.end.is_good else str(event.end)
         if error:
             attributes = {**attributes, c.ERROR_TYPE: error.replace(" ", "_")}
         lost = event.call_id in self._lost

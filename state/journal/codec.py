@@ -1,13 +1,12 @@
 """Events as the table of a journal stores them: a name, a version, and the JSON of the dataclass.
 
-A field may be added to an event if it has a default. Any other change raises the event's entry in `VERSIONS`
-and adds a step to `UPCASTS`, so that old journals stay readable.
+A field may be added to an event if it has a default. Any other change raises its entry in `VERSIONS`.
 """
 
 import gc
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -20,43 +19,18 @@ from state.journal.events import EVENTS, Event, MessageReceived, RunResumed, Sto
 type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
 
 
-# 1 for an event that is not listed
-VERSIONS: dict[str, int] = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
+# Of the form of an event; 1 if it is not listed. Others are not read.
+VERSIONS = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
 ALL = -1  # SQLite's word for no limit
 NO_MESSAGE = f"name <> '{MessageReceived.__name__}'"  # an index has this very condition
 _NEWEST = 2**63 - 1  # beyond every place
 _SELECT = "SELECT seq, at, name, version, body FROM events WHERE seq > ? {} ORDER BY seq {} LIMIT ?"
 
 
-def _confined(old: dict[str, Any]) -> dict[str, Any]:
-    """Gather how agents are held, which three fields of their own held in version 1."""
-    held = {name: old[name] for name in ("containment", "sandbox", "key_exposed") if name in old}
-    return {**{name: value for name, value in old.items() if name not in held}, "confined": held}
-
-
-def _numbered(old: dict[str, Any]) -> dict[str, Any]:
-    """Give the criteria of a plan their ids, which version 1 had not."""
-    criteria = old.get("criteria", [])
-    return {**old, "criteria": [{**one, "id": f"c-{number}"} for number, one in enumerate(criteria, start=1)]}
-
-
-UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
-    ("RunStarted", 1): _confined,
-    ("RunResumed", 1): _confined,
-    ("PlanProposed", 1): _numbered,
-    ("PlanAccepted", 1): _numbered,
-}
-
-
 @cache
 def _decoder(name: str) -> msgspec.json.Decoder[Any] | None:
     event = type_by_name.get(name)
     return msgspec.json.Decoder(event) if event else None
-
-
-def version_of(name: str) -> int:
-    """Return the version in which events of this name are written now."""
-    return VERSIONS.get(name, 1)
 
 
 def encode(event: Event) -> tuple[str, int, str]:
@@ -66,30 +40,24 @@ def encode(event: Event) -> tuple[str, int, str]:
         body = msgspec.json.encode(event)
     except UnicodeEncodeError:  # half a surrogate pair: some program cut its output inside a character
         body = json.dumps(_mended(msgspec.to_builtins(event)), ensure_ascii=False).encode()
-    return name, version_of(name), body.decode()
+    return name, VERSIONS.get(name, 1), body.decode()
 
 
 def decode(name: str, version: int, body: str | bytes) -> Event:
     """Return the event that was stored.
 
     Raises:
-        JournalError: the name or version is unknown (a newer sq wrote it), or the body is damaged.
+        JournalError: the name or version is unknown (another sq wrote it), or the body is damaged.
     """
-    decoder, newest = _decoder(name), version_of(name)
-    if decoder is None or version > newest:
+    decoder = _decoder(name)
+    if decoder is None or version != VERSIONS.get(name, 1):
         raise JournalError(
             f"the journal holds {name} version {version}, which this sq does not know: "
-            "it was written by a newer sq, so use that one"
+            "it was written by another sq, so use that one"
         )
     try:
-        if version == newest:
-            return decoder.decode(body)  # type: ignore[no-any-return]
-        data = msgspec.json.decode(body, type=dict[str, Any])
-        for step in range(version, newest):
-            data = UPCASTS[name, step](data)
-        return msgspec.convert(data, type_by_name[name])
-    # An upcast of a damaged body fails in any of these ways.
-    except (msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
+        return decoder.decode(body)  # type: ignore[no-any-return]
+    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
         raise JournalError(f"a stored {name} cannot be read: {error}") from error
 
 
@@ -113,7 +81,7 @@ def read_events(
     """Return the events after `after`. Garbage collection would find nothing here and double the time.
 
     Raises:
-        JournalError: the file is damaged, or holds events of a newer sq.
+        JournalError: the file is damaged, or holds events of another sq.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -125,7 +93,6 @@ def read_events(
 
 
 def events_for_views(db: sqlite3.Connection, after: int) -> list[Stored]:
-    """As `JournalReader.read_for_views`."""
     found = list[Stored]()
     db.execute("BEGIN")  # all is read from one state of the journal
     try:

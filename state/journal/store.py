@@ -215,7 +215,6 @@ class JournalReader:
         """Return the newest messages of one call, in order.
 
         Args:
-            call_id: the call.
             after: the place of an event before the first message, such as the call's start.
             until: the last place to look at.
             newest: the most that are returned.

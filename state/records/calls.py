@@ -67,6 +67,11 @@ class CallEnd(StrEnum):
     TIMED_OUT = "timed out"
     SIGNALLED = "signalled before the process ended"
 
+    @property
+    def is_good(self) -> bool:
+        """Whether the exchange gave what was asked for."""
+        return self in {CallEnd.COMPLETED, CallEnd.SIGNALLED}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:

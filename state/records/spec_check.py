@@ -63,7 +63,6 @@ class SpecFinding:
         return f"line{'' if len(self.lines) == 1 else 's'} {', '.join(map(str, self.lines))}"
 
     def answered(self, answer: str, by: Decider) -> SpecAnswer:
-        """Return an answer to it."""
         return SpecAnswer(kind=self.kind, quote=self.quote, question=self.question, answer=answer, by=by)
 
 
@@ -78,7 +77,6 @@ def quoted(quote: str) -> frozenset[str]:
 
 
 def in_a_line(quote: str) -> str:
-    """Return a quote in one line."""
     return " / ".join(quote.splitlines())
 
 

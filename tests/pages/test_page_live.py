@@ -352,7 +352,7 @@ def test_a_run_of_100_000_events_is_shown_within_a_second_and_stays_small(page, 
         assert heap(client) - before <= 5_000_000
 
 
-SLACK = 3  # other tests run beside this one. `python -m benchmarks.views` measures it alone
+SLACK = 3  # other tests run beside this one
 
 
 def message(last, number, call_id):

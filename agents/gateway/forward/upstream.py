@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 from anyio import move_on_after
 
+from state import loopback
 from state.errors import UsageError
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
 BASE_URL, API = "ANTHROPIC_BASE_URL", "https://api.anthropic.com"
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _CONNECT_S, _READ_S, _WRITE_S, _CLOSE_S = 10.0, 300.0, 60.0, 5.0
 
 
@@ -75,7 +75,7 @@ async def client_for(upstream: Upstream) -> AsyncIterator[Callable[[], "AsyncCli
     def made() -> "AsyncClient":
         import httpx2
 
-        here = urlsplit(upstream.base_url).hostname in _LOOPBACK
+        here = urlsplit(upstream.base_url).hostname in loopback.NAMES
         client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(connect=_CONNECT_S, read=_READ_S, write=_WRITE_S, pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=32),

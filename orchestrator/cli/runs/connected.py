@@ -27,6 +27,7 @@ from orchestrator.cli.runs.request import SCENARIO
 from orchestrator.project.readiness.registries import Registries, registries_of
 from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
+from state.loopback import LOOPBACK, NAMES
 from state.settings.integrations import Telemetry
 from state.settings.records import SandboxSettings, Settings
 
@@ -93,7 +94,6 @@ async def _served(serving: AbstractAsyncContextManager[G]) -> AsyncIterator[tupl
 
 
 _PORT = 17_381  # of the proxy on a sandbox's loopback
-_LOOPBACK = "127.0.0.1,localhost,::1"
 
 
 @asynccontextmanager
@@ -148,7 +148,7 @@ def _variables(certificates: Path, found: Registries) -> dict[str, str]:
     names = [*proxies, *(name.lower() for name in proxies)]
     return {
         **found.variables,
-        **dict.fromkeys(names, f"http://127.0.0.1:{_PORT}"),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), _LOOPBACK),
+        **dict.fromkeys(names, f"http://{LOOPBACK}:{_PORT}"),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(sorted(NAMES))),
         **dict.fromkeys(CERTIFICATES, str(certificates)),
     }

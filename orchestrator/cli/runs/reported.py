@@ -47,7 +47,6 @@ class FilesAtEnd:
         self.tell(run_folder, look)
 
     def prepare(self) -> None:
-        """As `EndReport`."""
         try:
             from orchestrator.views.report.rendering import load_templates
 

@@ -58,7 +58,6 @@ def decide(
     """Decide by the results of one examination.
 
     Args:
-        results: the result of each check.
         considerations: the ones that were asked, by id.
         figures: the results in seed 001's figures, for the summary.
         claims: the sentences in which the agent says that it is done.

@@ -83,7 +83,6 @@ async def examine(
     """Check a session by the considerations for its type. An error in a check is never raised.
 
     Args:
-        evidence: the session.
         considerations: all that may be asked. Those for other types of session are left out.
         judge: the judge, which is asked first.
         rules: by name, the fallbacks for checks without a judge's answer.

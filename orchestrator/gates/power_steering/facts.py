@@ -143,7 +143,6 @@ class Facts:
 
     @property
     def test_runs(self) -> tuple[Command, ...]:
-        """The commands that run tests."""
         return tuple(command for command in self.commands if command.tests is not None)
 
     @property

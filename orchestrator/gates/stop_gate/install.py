@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
+from agents.login import config_folder
 from orchestrator.gates.session_state.diagnostics import safe_name
 from orchestrator.gates.stop_gate.settings_text import (
     absolute_command,
@@ -81,8 +82,7 @@ class Memory:
 
 def settings_files(environ: Mapping[str, str], repository: Path | None) -> dict[Scope, Path]:
     """The files that Claude Code reads settings from, only the user's if there is no repository."""
-    users = Path(environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    files = {Scope.USER: users / "settings.json"}
+    files = {Scope.USER: config_folder(environ) / "settings.json"}
     if repository:
         files[Scope.PROJECT] = repository / ".claude" / "settings.json"
         files[Scope.LOCAL] = repository / ".claude" / "settings.local.json"

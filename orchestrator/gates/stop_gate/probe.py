@@ -2,10 +2,10 @@
 
 It imports only modules that read files. In doubt a step applies and looks closely itself. It counts the same
 open items as the step of todos, by a fast search in the bytes of the transcript, and parses only the calls of
-the list tools and their results. JSON is parsed with the scanner inside `json` alone: importing `json` takes
-half as long as starting Python.
+the list tools and their results.
 """
 
+import json
 import os
 from stat import S_ISREG
 
@@ -86,7 +86,7 @@ def transcript_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = 
         return path if isinstance(path, str) else ""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return ""
-    projects = os.path.join(_config(environ), "projects")
+    projects = os.path.join(config_folder(environ), "projects")
     try:
         found = [os.path.join(projects, name, f"{session}.jsonl") for name in os.listdir(projects)]
     except (OSError, ValueError):
@@ -94,7 +94,8 @@ def transcript_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = 
     return next((file for file in found if os.path.isfile(file)), "")
 
 
-def _config(environ: "Mapping[str, str]") -> str:
+def config_folder(environ: "Mapping[str, str]") -> str:
+    """As `agents.login.config_folder`, which costs more to import."""
     return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME", "/"), ".claude")
 
 
@@ -130,7 +131,7 @@ def has_open_tasks(session: object) -> bool:
     """Whether one of Claude Code's task files has an open task."""
     if not isinstance(session, str) or not session.replace("-", "").isalnum():
         return False
-    folder = os.path.join(_config(os.environ), "tasks", session)
+    folder = os.path.join(config_folder(os.environ), "tasks", session)
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except (OSError, ValueError):
@@ -275,28 +276,6 @@ def _quoted(id_: str) -> bytes:
     return b'"%s"' % id_.encode()
 
 
-class _Usual:
-    """The defaults of `json.loads`."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = float
-
-
 def parse_json(data: bytes) -> "Any":  # noqa: ANN401  JSON
     """The value in UTF-8 text. Raises `ValueError` if it is not JSON, `RecursionError` if too deep."""
-    text = data.decode("utf-8", "surrogatepass").strip(" \t\n\r")
-    try:
-        from _json import make_scanner  # CPython's
-
-        value, end = make_scanner(_Usual)(text, 0)  # type: ignore[arg-type]  # any object with these works
-        if end == len(text):
-            return value
-    except (ImportError, StopIteration, SystemError):  # SystemError: its error needs `json`
-        pass
-    import json
-
-    return json.loads(text)
+    return json.loads(data.decode("utf-8", "surrogatepass").strip(" \t\n\r"))

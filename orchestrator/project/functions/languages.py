@@ -174,7 +174,6 @@ def _inside(node: "Node", language: Language) -> Iterator["Node"]:
 
 
 def text_of(node: "Node") -> str:
-    """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "replace")
 
 

@@ -104,7 +104,6 @@ async def differences(
     """Return a line for each part of the checkout that worktrees lack or get in another way.
 
     Args:
-        root: the checkout.
         tree: the tree or commit that worktrees show.
         ecosystems: those that the set-up makes ready. None: all, because the user lists its commands.
         include: the patterns of `worktree.include`.

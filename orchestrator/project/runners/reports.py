@@ -194,7 +194,6 @@ _READERS: Mapping[ReportKind, Callable[[str, Path], _Tests]] = {
 
 
 def _files(row: Runner, reports: Path, folder: Path, output: str) -> list[tuple[Path, str]]:
-    """Return the reports of a row, each as a folder and a path in it."""
     if row.report.kind in _SEVERAL:
         return [(reports, one) for one in files_inside(reports) if matches(one, [_SEVERAL[row.report.kind]])]
     if os.path.lexists(path := report_file(row, reports)):

@@ -51,16 +51,16 @@ class Checkout:
         return Path(self.started.repository)
 
     async def prepare(self, whole: WholeView) -> None:
-        """As the ports: the checkout exists already."""
+        """The checkout exists already."""
         del whole
 
     async def show(self, commit: str) -> Path:
-        """As the ports: the checkout holds the merged work."""
+        """The checkout holds the merged work."""
         del commit
         return self._root
 
     async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> TaskPlace:
-        """As the ports. Changes of a task that was given up are kept under a ref and undone first."""
+        """Changes of a task that was given up are kept under a ref and undone first."""
         id_ = task.task.id
         rescued = await self._put_back_what_failed(tasks)
         tree = await self.snapshot(self._root)
@@ -74,19 +74,18 @@ class Checkout:
         return TaskPlace(branch=self._ref(id_), folder=self._root, base_commit=base, rescued=rescued)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """As the ports."""
         del task, commit
         return self._root
 
     async def rebuild(
         self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
     ) -> TaskPlace:
-        """As the ports: the checkout holds the newest merged work."""
+        """The checkout holds the newest merged work."""
         del base, start
         return await self.begin(tasks, whole, task)
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As the ports. Nothing is put back, because the checkout is the user's."""
+        """Nothing is put back, because the checkout is the user's."""
         now = await self.snapshot(self._root)
         if now != task.claim.committed_tree and (
             changed := await self._changed(task.claim.committed_tree, now)
@@ -99,15 +98,13 @@ class Checkout:
         return self._root
 
     async def snapshot(self, folder: Path) -> str:
-        """As the ports."""
         return await shadow_snapshot(folder, self._index, lenient=True)
 
     def take_oddities(self, folder: Path) -> Oddities:  # noqa: ARG002  as the ports
-        """As the ports. Nothing of the user's is removed, and what git cannot take in stays out."""
+        """Nothing of the user's is removed, and what git cannot take in stays out."""
         return Oddities()
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """As the ports."""
         revised = bool(task.claim.commit) and task.claim.commit != task.merged_commit
         parent = task.claim.commit if revised else task.place.base_commit
         return await shadow_commit(
@@ -115,35 +112,33 @@ class Checkout:
         )
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """As the ports: the work is in the checkout, and the next task starts from its commit."""
+        """The work is in the checkout, and the next task starts from its commit."""
         del uniting
         return await self.merge_state(task, onto)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
-        """As the ports."""
         del onto
         return MergeState(folder=self._root, under_way=True, tree=task.claim.committed_tree)
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
-        """As the ports."""
         del onto, tree, message
         return task.claim.commit
 
     async def advance(self, commit: str, onto: str) -> None:
-        """As the ports: there is no branch of sq's."""
+        """There is no branch of sq's."""
         del commit, onto
 
     async def undo_merge(self, task: TaskView, onto: str) -> None:
-        """As the ports: there is nothing to undo."""
+        """There is nothing to undo."""
         del task, onto
 
     async def users_news(self, commit: str) -> str:
-        """As the ports: the work is in the checkout, with all changes of the user there."""
+        """The work is in the checkout, with all changes of the user there."""
         del commit
         return ""
 
     async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkLeft | WorkKept:
-        """As the ports: the work is there already, and no branch moves."""
+        """The work is there already, and no branch moves."""
         del stays
         if not whole.tree:
             return WorkKept(branch="", commit=self.started.base_commit, reason="no task was finished")
@@ -152,7 +147,6 @@ class Checkout:
         return WorkLeft(ref=ref, commit=whole.commit)
 
     async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
-        """As the ports."""
         del tasks, whole, is_home
         self._index.unlink(missing_ok=True)
 

@@ -76,7 +76,6 @@ async def set_up(run: Trial, task_id: str, folder: Path, *, of_sq: bool = False)
     The commands of a list are run once in a task's worktree, whatever its Worker changes.
 
     Args:
-        run: the run.
         task_id: the worktree's task, or "" for a worktree of sq's own.
         folder: the worktree.
         of_sq: the worktree is a scratch one, which sq needs without worktrees for tasks too.
@@ -226,8 +225,6 @@ async def _in_sandbox(
     """Do the steps of a set-up, and return their results.
 
     Args:
-        run: the run.
-        at: the worktree.
         prepare: copies the user's ignored files into it.
         put_back: undoes what commands changed in the files of a tree.
     """

@@ -68,12 +68,12 @@ class Worktrees:
         return Path(self.started.worktrees) / "run"
 
     async def prepare(self, whole: WholeView) -> None:
-        """As the ports: the run's branch and its integration worktree."""
+        """The run's branch and its integration worktree."""
         await ensure_branch(self._repository, self._branch, whole.commit)
         await self._make(self._integration, branch=None, commit=whole.commit)
 
     async def show(self, commit: str) -> Path:
-        """As the ports. A merge under way there is undone first."""
+        """A merge under way there is undone first."""
         await self._free(commit)
         await put_on(self._integration, commit, branch=None, with_repositories=True)
         return self._integration
@@ -81,14 +81,13 @@ class Worktrees:
     # --- tasks ----------------------------------------------------------------------------------------------
 
     async def begin(self, tasks: Tasks, whole: WholeView, task: TaskView) -> TaskPlace:
-        """As the ports. Work from an earlier beginning there is kept under a ref first."""
+        """Work from an earlier beginning there is kept under a ref first."""
         base = whole.commit
         return await self.rebuild(tasks, whole, task, base=base, start=base)
 
     async def rebuild(
         self, tasks: Tasks, whole: WholeView, task: TaskView, *, base: str, start: str
     ) -> TaskPlace:
-        """As the ports."""
         del tasks, whole
         id_ = task.task.id
         branch, folder = task_branch(self.started.run_id, id_), Path(self.started.worktrees) / id_
@@ -101,13 +100,13 @@ class Worktrees:
         return TaskPlace(branch=branch, folder=folder, base_commit=base, rescued=kept)
 
     async def ensure(self, task: TaskView, commit: str) -> Path:
-        """As the ports. The branch holds the committed work."""
+        """The branch holds the committed work."""
         folder = Path(task.place.worktree)
         await self._make(folder, branch=task.place.branch, commit=commit)
         return folder
 
     async def show_commit(self, task: TaskView) -> Path:
-        """As the ports. Other content there is kept under a ref."""
+        """Other content there is kept under a ref."""
         folder = Path(task.place.worktree)
         if await head_of(folder) == task.claim.commit and await snapshot(folder) == task.claim.committed_tree:
             return folder
@@ -126,7 +125,6 @@ class Worktrees:
         return folder
 
     async def snapshot(self, folder: Path) -> str:
-        """As the ports."""
         if folder == self._integration:
             return await snapshot_aside(folder)
         odd = self._odd.setdefault(folder, Oddities())
@@ -137,11 +135,9 @@ class Worktrees:
         return await pieced_together(self._repository, tree, of=self.started.base_commit, paths=paths)
 
     def take_oddities(self, folder: Path) -> Oddities:
-        """As the ports."""
         return self._odd.pop(folder, Oddities())
 
     async def commit(self, task: TaskView, tree: str, message: str) -> str:
-        """As the ports."""
         return await commit_tree(
             Path(task.place.worktree), branch=task.place.branch, tree=tree, message=message
         )
@@ -178,27 +174,23 @@ class Worktrees:
     # --- merging --------------------------------------------------------------------------------------------
 
     async def begin_merge(self, task: TaskView, onto: str, *, uniting: bool = True) -> MergeState:
-        """As the ports. Work on an earlier merge there is kept under a ref first."""
+        """Work on an earlier merge there is kept under a ref first."""
         await self._free(onto)
         merge = self._merge_of(task, onto)
         await merge.begin(uniting=uniting)
         return await self._state_of(merge)
 
     async def merge_state(self, task: TaskView, onto: str) -> MergeState:
-        """As the ports."""
         return await self._state_of(self._merge_of(task, onto))
 
     async def conclude_merge(self, task: TaskView, onto: str, tree: str, message: str) -> str:
-        """As the ports."""
         await self._make(self._integration, branch=None, commit=onto)
         return await self._merge_of(task, onto).conclude(tree, message)
 
     async def advance(self, commit: str, onto: str) -> None:
-        """As the ports."""
         await move_forward(self._repository, branch=self._branch, commit=commit, onto=onto)
 
     async def undo_merge(self, task: TaskView, onto: str) -> WorkRescued | None:
-        """As the ports."""
         kept = await self._free(onto)
         await put_on(self._integration, onto, branch=None, with_repositories=True)
         if kept and kept.task_id == task.task.id:
@@ -230,7 +222,7 @@ class Worktrees:
     # --- the end --------------------------------------------------------------------------------------------
 
     async def users_news(self, commit: str) -> str:
-        """As the ports. Returns "" if the checkout has left the branch where the run began."""
+        """Returns "" if the checkout has left the branch where the run began."""
         now = await find_repository(self._repository)
         if now.head is None or now.branch is None or now.branch != self.started.base_branch:
             return ""
@@ -241,7 +233,6 @@ class Worktrees:
         return "" if common == now.head else now.head
 
     async def bring_home(self, whole: WholeView, *, stays: str = "") -> WorkDelivered | WorkKept:
-        """As the ports."""
         commit = whole.commit
         kept = "it was asked for with --no-merge"
         if not whole.tree:
@@ -260,7 +251,7 @@ class Worktrees:
         return WorkDelivered(branch=self.started.base_branch or "", commit=commit)
 
     async def clear(self, tasks: Tasks, whole: WholeView, *, is_home: bool) -> None:
-        """As the ports: the places of merged tasks, and the run's branch if the work is home."""
+        """The places of merged tasks, and the run's branch if the work is home."""
         try:
             for task in tasks.values():
                 if task.stage is Stage.MERGED:

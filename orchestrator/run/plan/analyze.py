@@ -115,7 +115,6 @@ async def propose(
     """Return the planner's call with its next proposal.
 
     Args:
-        run: the run.
         subject: `analysis` or `plan`.
         rejected: how many proposals were rejected so far.
         folder: where the planner reads.
@@ -161,7 +160,6 @@ async def _review_proposal(
     """Return the review of an analysis or a plan, recorded, or None while there is no usable one.
 
     Args:
-        run: the run.
         subject_name: `analysis` or `plan`: the name of its caller.
         attempt: the number of the proposal, from 1.
         template: the prompt's name.

@@ -113,7 +113,6 @@ async def judge(
     review is asked again.
 
     Args:
-        run: the run.
         claims: the reviewer's verdicts.
         task_id: the task under review, or "" in the final review.
         commit: the commit that the reviewer read.
@@ -179,7 +178,6 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
       evidence proves it there too, and else it is not checked any more.
 
     Args:
-        run: the run.
         reviewed: the tree before the user's newest commits were merged into it.
         folder: a folder that shows the work as it is now.
     """

@@ -177,7 +177,6 @@ def settle(
     Args:
         known: the findings so far.
         disputes: those that the Worker disputes, with evidence.
-        report: the review.
         number: the number of the round, from 1.
     """
     rulings = {ruling.id: ruling for ruling in report.rulings}

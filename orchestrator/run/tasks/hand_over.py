@@ -60,7 +60,6 @@ def hand_over_of(view: RunView, task: TaskView, verified: str) -> HandOver | Non
     An attempt without results hands on the notes that it was given.
 
     Args:
-        view: the run.
         task: the task whose newest attempt is over.
         verified: sq's test results on the attempt's work, or "" if sq ran none.
     """

@@ -75,11 +75,9 @@ def _words(view: RunView, stored: Stored) -> list[Words]:  # noqa: C901  one cas
 _MINUTE_S = 60
 _UNAUTHORIZED = 401
 _QUIET_TOOLS = {"AskUserQuestion"}  # shown as questions
-_GOOD = {CallEnd.COMPLETED, CallEnd.SIGNALLED}
 
 
 def call_words(view: RunView, event: e.CallEvent, stored: Stored) -> Words:  # noqa: C901  one case an event
-    """Return the words of an event of a call."""
     match event:
         case e.CallStarted():
             return _started(event)
@@ -179,7 +177,7 @@ def _message(view: RunView, event: e.MessageReceived) -> Words:
 def _ended(view: RunView, event: e.CallEnded) -> Words:
     about, spent = view.calls[event.call_id].started, f"${event.cost_usd:.4f}, {duration(event.seconds)}"
     text = f"{about.role}: {event.end}"
-    if event.end in _GOOD:
+    if event.end.is_good:
         turns = f", {event.turns} turn{'' if event.turns == 1 else 's'}" if event.turns else ""
         return Words(kind="call", text=f"{text}{turns}, {spent}", is_told=False)
     if event.end is CallEnd.UNANSWERED and any(

@@ -144,7 +144,6 @@ def _accepted(event: e.PlanAccepted) -> Words:
 
 
 def question_words(view: RunView, event: e.QuestionEvent) -> list[Words]:
-    """Return the words of an event of a question."""
     task_id = view.asks[event.ask_id].asked.task_id
     match event:
         case e.QuestionsAsked():

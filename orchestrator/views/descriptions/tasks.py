@@ -38,7 +38,6 @@ _VERDICTS = {Verdict.ALLOW: Tone.GOOD, Verdict.BLOCK: Tone.BAD, Verdict.NOT_CHEC
 
 
 def task_words(view: RunView, event: e.TaskEvent) -> Words:  # noqa: C901, PLR0912  one case an event
-    """Return the words of an event of a task."""
     task = event.task_id
     match event:
         case e.TaskStarted():
@@ -88,7 +87,6 @@ def task_words(view: RunView, event: e.TaskEvent) -> Words:  # noqa: C901, PLR09
 
 
 def review_words(view: RunView, event: e.ReviewEvent) -> Words:
-    """Return the words of an event of a review."""
     match event:
         case e.ReviewRecorded():
             return _reviewed(event)
@@ -109,7 +107,6 @@ def review_words(view: RunView, event: e.ReviewEvent) -> Words:
 
 
 def merge_words(event: e.MergeEvent) -> list[Words]:
-    """Return the words of an event of a merge."""
     task = event.task_id
     match event:
         case e.MergeStarted():

@@ -62,7 +62,6 @@ def task_part(
     """Return all about the task of a row.
 
     Args:
-        story: the run.
         row: the task in a line.
         attempts: those to show.
         works: the changes of the run's merges.

@@ -8,9 +8,6 @@ from state.journal import events as e
 from state.journal.events import Event, Stored
 from state.journal.events.tasks import Stage
 from state.journal.view import RunView
-from state.records.calls import CallEnd
-
-_GOOD = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
 class SpanKind(StrEnum):
@@ -103,7 +100,7 @@ class History:
             case e.CallResumed():
                 self._resume(view, event, stored)
             case e.CallEnded():
-                self._finish(event.call_id, stored, good=event.end in _GOOD)
+                self._finish(event.call_id, stored, good=event.end.is_good)
                 self.doing.pop(event.call_id, None)
             case e.CallInterrupted():
                 self._finish(event.call_id, stored, good=None)
@@ -205,6 +202,15 @@ class RunFacts:
 
     view: RunView = field(default_factory=RunView)
     history: History = field(default_factory=History)
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """A run at one moment: the newest, or that of an earlier event. `seq` is the place of its last event."""
+
+    story: RunFacts
+    told: list[EventLines] = field(default_factory=list)
+    seq: int = 0
 
 
 def _stages_touched(view: RunView, event: Event) -> list[str]:

@@ -139,7 +139,6 @@ def summary_of(
 
     Args:
         view: the fold of its events.
-        run_id: its id.
         is_active: whether a process is writing it. It is called only if the events do not show it.
         now: the time until which an active run has lasted.
         options: options for a command to find this run again, such as `--state-dir X`.
@@ -251,8 +250,6 @@ def why_not(story: RunFacts, task_id: str, now: datetime, *, active: bool = True
     """Return why a task does nothing now, nearest reason first. Empty for a task that works or is merged.
 
     Args:
-        story: the run.
-        task_id: the task.
         now: this moment, for waits that are over.
         active: whether a process works on the run.
     """

@@ -32,7 +32,6 @@ def task_rows(story: RunFacts, now: datetime, *, active: bool = True) -> tuple[T
     """Return the tasks of a run: those that need a person first, then ended, working, waiting, merged.
 
     Args:
-        story: the run.
         now: this moment.
         active: whether a process works on the run.
     """
@@ -165,8 +164,6 @@ def overview(story: RunFacts, run_id: str, now: datetime, *, active: bool, optio
     """Return a run on one screen.
 
     Args:
-        story: the run.
-        run_id: its id.
         now: this moment.
         active: whether a process works on it.
         options: options for a command to find this run again, such as `--state-dir X`.

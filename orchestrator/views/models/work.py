@@ -160,8 +160,6 @@ async def read_work(
     """Return the changes with their patches, as far as the repository still has the commits.
 
     Args:
-        view: the run.
-        repository: its repository.
         most_bytes: of all patches together. Later ones are left out, with the reason.
         redact: takes known secrets out of a patch.
     """

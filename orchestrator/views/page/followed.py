@@ -1,19 +1,17 @@
 """One run as all clients of the page follow it: one fold, and one rendering of each region."""
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import anyio
 
-from orchestrator.views.models.history import EventLines
-from orchestrator.views.run.story import RunStory, lines_of
+from orchestrator.views.run.story import ReadRun
 from state.errors import JournalError
 from state.inbox import Word, left_in
-from state.journal.events import MessageReceived, Stored
-from state.journal.store import JournalReader, is_active
+from state.journal.events import Stored
+from state.journal.store import is_active
 from state.journal.view import RunView
 
 _POLL_S = 0.025  # between two looks for new events. A look costs about 12 µs
@@ -21,14 +19,12 @@ _CALM_S = 0.25  # the same for a run that no process works on
 _REST_S = 0.2  # the least time between two renderings, so that a storm of events costs little
 _LOOK_S = 1.0  # between two looks whether a process works on the run
 _TICK = timedelta(seconds=5)  # bars of things under way grow in steps of this
-_FEED = 100
-_BACK = 2000  # places of the journal that are searched at a time for the newest message of a call
 
 Regions = dict[str, str]  # HTML by the id of its element, in the order of the page
 Render = Callable[["FollowedRun"], Regions]
 
 
-class FollowedRun:
+class FollowedRun(ReadRun):
     """The fold of one run. `current` brings it up to date, and `following` keeps it so for its clients."""
 
     def __init__(self, folder: Path, options: str = "", wall: Callable[[], float] = time.time) -> None:
@@ -42,23 +38,17 @@ class FollowedRun:
         Raises:
             UsageError: there is no journal in this folder.
         """
-        self.folder = folder
+        super().__init__(folder)
         self.options = options
-        self.reader = JournalReader(folder)
         self._wall = wall
-        self.story = RunStory()
-        self.feed: deque[EventLines] = deque(maxlen=_FEED)
-        self.active = False
         self.left: tuple[Word, ...] = ()  # by people, and not taken by the run yet
         self.heard_at: datetime | None = None
-        self.problem = ""  # why the journal cannot be read any more
         self.changed = anyio.Event()
         self._looked_at = float("-inf")
-        self._seq = 0
         self._rendered: dict[object, tuple[object, Regions]] = {}
 
     def __repr__(self) -> str:
-        return f"<Followed {self.folder.name} seq={self._seq}>"
+        return f"<Followed {self.folder.name} seq={self.seq}>"
 
     @property
     def view(self) -> RunView:
@@ -68,7 +58,13 @@ class FollowedRun:
     @property
     def seq(self) -> int:
         """The place of the newest event that is folded."""
-        return self._seq
+        return self.newest.seq
+
+    def add(self, events: Iterable[Stored]) -> None:
+        """Fold events. Messages are present actions alone: the fold is the same with and without them."""
+        new = list(events)
+        super().add(new)
+        self.heard_at = new[-1].at if new else self.heard_at
 
     @property
     def now(self) -> datetime:
@@ -85,10 +81,10 @@ class FollowedRun:
 
     def current(self) -> "FollowedRun":
         """Fold the events that are new, and look whether a process works on the run."""
-        if self._seq == 0:
-            self._add(self.reader.read(messages=False))
-            self._find_present_actions()
-        self._add(self.reader.read(self._seq))
+        if self.seq == 0:
+            self.add(self.reader.read(messages=False))
+            self.find_present_actions(self.newest)
+        self.add(self.reader.read(self.seq))
         self.left = tuple(left_in(self.folder))
         if self.view.ended:
             self.active = False
@@ -125,17 +121,13 @@ class FollowedRun:
             await anyio.sleep(max(0.0, _REST_S - (time.monotonic() - started)))
             await self._next(count)
 
-    def close(self) -> None:
-        """Close the journal."""
-        self.reader.__exit__(None, None, None)
-
     def _step(self) -> datetime:
         """Return this moment, rounded down to a step."""
         seconds = _TICK.total_seconds()
         return datetime.fromtimestamp(self._wall() // seconds * seconds, UTC)
 
     def _state(self) -> object:
-        return self._seq, self.now, self.active, self.problem, self.left
+        return self.seq, self.now, self.active, self.problem, self.left
 
     async def _next(self, count: int) -> None:
         """Wait for new events, or for the next moment at which time alone changes the page."""
@@ -147,31 +139,3 @@ class FollowedRun:
         """Wake all streams of this run."""
         before, self.changed = self.changed, anyio.Event()
         before.set()
-
-    def _add(self, events: Iterable[Stored]) -> None:
-        """Fold events. Messages are present actions alone: the fold is the same with and without them."""
-        for stored in events:
-            self._seq, self.heard_at = stored.seq, stored.at
-            if isinstance(stored.event, MessageReceived):
-                self.story.history.doing[stored.event.call_id] = stored.event
-                continue
-            self.story.add(stored)
-            if lines := lines_of(self.view, stored):
-                self.feed.append(
-                    EventLines(stored.seq, stored.at, self.view.task_of(stored.event), tuple(lines))
-                )
-
-    def _find_present_actions(self) -> None:
-        """Look for the newest message of each open call, from the end of the journal back to its start."""
-        missing: dict[str, int] = {}
-        for span in self.story.history.spans:
-            if (call := self.view.calls.get(span.key)) and call.end is None:
-                missing.setdefault(span.key, span.seq)
-        upper = self._seq
-        while missing and upper > min(missing.values()):
-            lower = max(0, upper - _BACK)
-            for stored in self.reader.read(lower, only=(MessageReceived,), limit=_BACK):
-                if isinstance(stored.event, MessageReceived) and stored.event.call_id in missing:
-                    self.story.history.doing[stored.event.call_id] = stored.event
-            missing = {key: seq for key, seq in missing.items() if key not in self.story.history.doing}
-            upper = lower

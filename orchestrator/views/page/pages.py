@@ -101,7 +101,6 @@ def is_about(view: RunView, task_id: str) -> Callable[[Stored], bool]:
 
 
 def event_row(stored: Stored) -> EventRow:
-    """Return an event as a row."""
     fields = msgspec.to_builtins(stored.event)
     said = (
         f"{name}={short(str(value), 60)}"
@@ -129,7 +128,7 @@ def _plain(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS, _MOST_SAID = 250, 60, 20, 40
+_MOST_STEPS, _MOST_TASKS, _MOST_NEEDS, _MOST_SAID, _MOST_FEED = 250, 60, 20, 40, 100
 _MARKS = {
     RunState.ACTIVE: ("calm", "●"),
     RunState.INTERRUPTED: ("warn", "‖"),
@@ -156,7 +155,7 @@ def overview_regions(run: FollowedRun) -> Regions:
         "r-tasks": show("tasks", tasks=tasks, more=len(seen.tasks[_MOST_TASKS:])),
         **evidence_regions(story, run_id),
         **amount_regions(story, run_id, run.tick),
-        "r-feed": show("feed", feed=list(reversed(run.feed))),
+        "r-feed": show("feed", feed=run.newest.told[: -_MOST_FEED - 1 : -1]),
     }
 
 
@@ -174,7 +173,6 @@ def said_in(story: RunStory) -> list[SaidRow]:
 
 
 def decisions_regions(run: FollowedRun) -> Regions:
-    """Return the regions of the page of decisions."""
     return {"r-head": head_region(run), **decided_regions(run.story, run.folder.name)}
 
 
@@ -191,7 +189,6 @@ def task_regions(run: FollowedRun, *, task_id: str, attempt: int) -> Regions:
 
 
 def runs_region(summaries: list[RunSummary], more: int, place: str) -> Regions:
-    """Return the region of the list of runs."""
     rows = [
         (
             one,

@@ -153,8 +153,6 @@ def run_stream(runs: Runs, run_id: str, key: object, render: Render) -> Response
     """Return the stream of one page of a run.
 
     Args:
-        runs: the runs.
-        run_id: one of them.
         key: names the page. Clients with the same key share one rendering.
         render: makes the regions of the page.
     """
@@ -162,7 +160,6 @@ def run_stream(runs: Runs, run_id: str, key: object, render: Render) -> Response
 
 
 def list_stream(runs: Runs, regions: Callable[[], Regions]) -> Response:
-    """Return the stream of the list of runs."""
     return _response(runs, _list_events(runs, regions))
 
 

@@ -43,7 +43,6 @@ LONG = 4000  # characters of a text that are shown at once
 
 @cache
 def engine() -> "Environment":
-    """Return the engine."""
     made = environment(TEMPLATES)
     made.filters |= {
         "clock": time_of_day,

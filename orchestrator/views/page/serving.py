@@ -25,6 +25,7 @@ from agents.gateway.places import Places
 from orchestrator.views.page.runs import Runs
 from orchestrator.views.page.sessions import WORD, Sessions
 from state.errors import UsageError
+from state.loopback import LOOPBACK
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -212,7 +213,6 @@ def _with_protection(send: Send, *, controls: bool) -> Send:
     return sending
 
 
-LOOPBACK = "127.0.0.1"
 _HOME = ("127.0.0.1", "localhost", "[::1]")
 _MOST, _EACH = 128, 32  # connections, and those of another user or another machine
 _GRACE_S = 1

@@ -56,7 +56,6 @@ class Site:
         """Make the site.
 
         Args:
-            runs: the runs.
             report: makes the report of the run in a folder, as `sq report` writes it.
             control: takes words to runs. Without it the site only reads.
         """

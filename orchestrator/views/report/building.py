@@ -75,7 +75,6 @@ def report_of(
 
     Args:
         story: the run, without messages.
-        run_id: its id.
         state: whether a process works on it.
         works: the changes of its merges.
         index: returns its rows, which hold these places of events, and the number of events left out.

@@ -194,8 +194,6 @@ def rendered(
     """Return the text of a report.
 
     Args:
-        run: the run.
-        format_: the format.
         version: of the sq that writes it.
         with_paths: leave paths of the machine in the texts.
         earlier: another run, to be shown beside it in the formats of `COMPARING`.
@@ -256,7 +254,6 @@ def web(
     """Return the report as HTML.
 
     Args:
-        report: its contents.
         version: of the sq that writes it.
         beside: an earlier run, to be shown beside it.
         smaller: its contents were cut, because they did not fit.

@@ -55,7 +55,6 @@ def task_table(
     """Return the tasks of a run with at most two lines below them, for a terminal of this size.
 
     Args:
-        story: the run.
         now: this moment.
         width: of the terminal, in columns.
         height: of the terminal, in lines. Tasks for which there is no line are counted in one.

@@ -78,7 +78,6 @@ class Keyboard:
         return line.decode(errors="replace")
 
     def tell(self, text: str) -> None:
-        """As `Person`."""
         say(text)
 
 

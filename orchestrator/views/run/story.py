@@ -4,13 +4,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import Place, Words
 from orchestrator.views.models.criteria import counted, criteria_of
-from orchestrator.views.models.history import RunFacts
+from orchestrator.views.models.history import EventLines, RunFacts, Snapshot
 from orchestrator.views.models.spend import cost_line, duration_line, spending, spending_lines, spending_of
 from orchestrator.views.run.ending import (
     confinement_lines,
@@ -23,12 +24,14 @@ from orchestrator.views.run.ending import (
 )
 from orchestrator.views.screen import shown
 from orchestrator.views.words import local_time, short
+from state.errors import JournalError
 from state.journal import events as e
-from state.journal.events import Stored
+from state.journal.events import MessageReceived, Stored
 from state.journal.events.calls import CallView
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.fold.fold import apply
 from state.journal.phase import saw_the_whole
+from state.journal.store import JournalReader
 from state.journal.view import RunView
 from state.records.calls import MessageKind
 from state.records.questions import Answer, Basis
@@ -71,6 +74,61 @@ def lines_of(view: RunView, stored: Stored) -> list[str]:
     if isinstance(event, e.RunEnded):
         lines += ending_lines(view)
     return lines
+
+
+class ReadRun:
+    """A run with its open journal. `problem`: why that cannot be read any more."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal. Nothing is read yet.
+
+        Raises:
+            UsageError: there is no journal in this folder.
+        """
+        self.folder = folder
+        self.story = RunStory()
+        self.newest = Snapshot(self.story)
+        self.active = False
+        self.problem = ""
+        self.reader = JournalReader(folder)
+
+    def close(self) -> None:
+        self.reader.__exit__(None, None, None)
+
+    def take_message(self, stored: Stored) -> None:
+        """Take a message of an agent, which is its present action."""
+        if isinstance(stored.event, MessageReceived):
+            self.story.history.doing[stored.event.call_id] = stored.event
+
+    def add(self, events: Iterable[Stored]) -> None:
+        """Fold events, each with the lines that it adds to the story."""
+        for stored in events:
+            self.newest.seq = stored.seq
+            if isinstance(stored.event, MessageReceived):
+                self.take_message(stored)
+                continue
+            self.story.add(stored)
+            if lines := lines_of(self.story.view, stored):
+                task_id = self.story.view.task_of(stored.event)
+                self.newest.told.append(EventLines(stored.seq, stored.at, task_id, tuple(lines)))
+
+    def messages_of(self, call_id: str, after: int, until: int, newest: int) -> list[Stored]:
+        """Return the newest messages of a call, none if the journal cannot be read any more."""
+        try:
+            return self.reader.messages(call_id, after=after, until=until, newest=newest)
+        except JournalError as error:
+            self.problem = f"the journal cannot be read further: {error}"
+            return []
+
+    def find_present_actions(self, moment: Snapshot) -> None:
+        """Read the newest message of each open call."""
+        doing = moment.story.history.doing
+        for span in moment.story.history.spans:
+            call = moment.story.view.calls.get(span.key)
+            if call and call.end is None and span.ended_at is None and span.key not in doing:
+                for one in self.messages_of(span.key, span.seq, moment.seq, 1):
+                    if isinstance(one.event, MessageReceived):
+                        doing[span.key] = one.event
 
 
 def log_lines(view: RunView, stored: Stored) -> list[str]:

@@ -9,13 +9,14 @@ from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Resize
 from textual.screen import Screen
 
+from orchestrator.views.models.history import Snapshot
 from orchestrator.views.models.summary import Group, Overview, TaskRow
 from orchestrator.views.models.tasks import overview
 from orchestrator.views.watch import tabs
+from orchestrator.views.watch.following import Following
 from orchestrator.views.watch.head import TaskLine, band, ends_with, headline, state_of, task_list
 from orchestrator.views.watch.panel import Panel
 from orchestrator.views.watch.side import Side
-from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import line, rows_of
 from state.journal.events import Stored
 
@@ -93,7 +94,7 @@ class DrawnRun(Screen[None]):
     """Follows one run. It reads, and changes nothing."""
 
     def __init__(
-        self, following: WatchedRun, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
+        self, following: Following, *, options: str = "", at: int | None = None, report: Sequence[str] = ()
     ) -> None:
         """Make the screen.
 
@@ -149,7 +150,7 @@ class DrawnRun(Screen[None]):
         yield Panel("band", ground="raised")
         with Horizontal(id="body"):
             yield Tasks()
-            yield Side(self.following, self.moment)
+            yield Side(self.following.folder, self.following.messages, self.moment)
         yield Panel("foot", ground="raised")
 
     def on_mount(self) -> None:

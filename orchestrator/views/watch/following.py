@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from orchestrator.views.models.history import EventLines
-from orchestrator.views.run.story import RunStory, lines_of
-from orchestrator.views.watch.snapshot import Snapshot
+from orchestrator.views.models.history import Snapshot
+from orchestrator.views.run.story import ReadRun, RunStory
 from state.errors import JournalError
-from state.journal.events import MessageReceived, Stored
-from state.journal.store import JournalReader, is_active, journal_file
+from state.journal.events import Stored
+from state.journal.store import is_active, journal_file
 
 
-class Following:
+class Following(ReadRun):
     """Follows one run by reading alone. A journal that cannot be read any more is a `problem`, no error."""
 
     def __init__(self, folder: Path) -> None:
@@ -20,12 +19,7 @@ class Following:
         Raises:
             UsageError: there is no journal in this folder.
         """
-        self.folder = folder
-        self._story = RunStory()
-        self.newest = Snapshot(self._story)
-        self.active = False
-        self.problem = ""
-        self._reader = JournalReader(folder)
+        super().__init__(folder)
         self._file = _identity(folder)
         self._count = 0
 
@@ -39,31 +33,31 @@ class Following:
         """Whether nothing more is expected: the run has ended, or nobody writes it, or it cannot be read."""
         return bool(self.newest.story.view.ended) or not self.active or bool(self.problem)
 
-    def close(self) -> None:
-        """Close the journal."""
-        self._reader.__exit__(None, None, None)
-
     def load(self) -> None:
         """Read the run so far. Of the messages of agents only the newest of each open call is read."""
         try:
-            self._add(self._reader.read(messages=False))
+            self.add(self.reader.read(messages=False))
         except JournalError as error:
             self.problem = _unreadable(error)
             self._load_until_damage()
         else:
             self.take()
-        self._find_present_actions(self.newest)
+        self.find_present_actions(self.newest)
         self.look()
 
     def take(self) -> list[Stored]:
         """Read the events that are new, and return them."""
         try:
-            new = self._reader.read(self.newest.seq)
+            new = self.reader.read(self.newest.seq)
         except JournalError as error:
             self.problem = _unreadable(error)
             return []
-        self._add(new)
+        self.add(new)
         return new
+
+    def take_message(self, stored: Stored) -> None:
+        """Fold a message too: the run was heard of at its time."""
+        self.story.add(stored)
 
     def look(self) -> None:
         """Look whether the journal is still there, and whether a process writes it."""
@@ -78,14 +72,14 @@ class Following:
     def mark(self) -> None:
         """Remember the journal's state, so that `changed` waits for one after it."""
         try:
-            self._count = self._reader.change_count()
+            self._count = self.reader.change_count()
         except JournalError as error:
             self.problem = _unreadable(error)
 
     async def changed(self) -> bool:
         """Wait until another process has written to the journal. False: it cannot be read any more."""
         try:
-            await self._reader.changed_since(self._count)
+            await self.reader.changed_since(self._count)
         except JournalError as error:
             self.problem = _unreadable(error)
         return not self.problem
@@ -96,7 +90,7 @@ class Following:
         story = RunStory()
         story.add_all(one for one in self.newest.story.history.notable if one.seq <= seq)
         moment = Snapshot(story, [one for one in self.newest.told if one.seq <= seq], seq)
-        self._find_present_actions(moment)
+        self.find_present_actions(moment)
         return moment
 
     def messages(self, moment: Snapshot, task_id: str, most: int) -> list[Stored]:
@@ -107,46 +101,18 @@ class Following:
             if left <= 0:
                 break
             until = min(last or moment.seq, moment.seq)
-            newest = self._messages(call_id, first, until, left)
+            newest = self.messages_of(call_id, first, until, left)
             left -= len(newest)
             found.append(newest)
         return sorted((one for part in found for one in part), key=lambda one: one.seq)
 
-    def _messages(self, call_id: str, after: int, until: int, newest: int) -> list[Stored]:
-        try:
-            return self._reader.messages(call_id, after=after, until=until, newest=newest)
-        except JournalError as error:
-            self.problem = _unreadable(error)
-            return []
-
-    def _add(self, events: Iterable[Stored]) -> None:
-        newest, view = self.newest, self._story.view
-        for stored in events:
-            self._story.add(stored)
-            newest.seq = stored.seq
-            if isinstance(stored.event, MessageReceived):
-                continue
-            if lines := lines_of(view, stored):
-                told = EventLines(stored.seq, stored.at, view.task_of(stored.event), tuple(lines))
-                newest.told.append(told)
-
     def _load_until_damage(self) -> None:
         """Read event by event as far as it goes."""
         try:
-            while some := self._reader.read(self.newest.seq, messages=False, limit=1):
-                self._add(some)
+            while some := self.reader.read(self.newest.seq, messages=False, limit=1):
+                self.add(some)
         except JournalError:
             return
-
-    def _find_present_actions(self, moment: Snapshot) -> None:
-        """Read the newest message of each open call."""
-        doing = moment.story.history.doing
-        for span in moment.story.history.spans:
-            call = moment.story.view.calls.get(span.key)
-            if call and call.end is None and span.ended_at is None and span.key not in doing:
-                for one in self._messages(span.key, span.seq, moment.seq, 1):
-                    if isinstance(one.event, MessageReceived):
-                        doing[span.key] = one.event
 
 
 def _unreadable(error: JournalError) -> str:

@@ -150,7 +150,6 @@ def task_list(
     """Return the list of tasks: the run as a whole, then its tasks in groups. Headings only if they fit.
 
     Args:
-        story: the run.
         rows: its tasks, in the order of their groups.
         width: of the list, in columns.
         height: of the list, in rows.

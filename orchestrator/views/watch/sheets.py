@@ -12,12 +12,12 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 
 from orchestrator.views.models.decisions import decision_lines, decisions_of
+from orchestrator.views.models.history import Snapshot
 from orchestrator.views.models.lanes import Bar, Timeline, TimelineLane
 from orchestrator.views.models.summary import why_not
 from orchestrator.views.models.timeline import timeline
 from orchestrator.views.screen import cell
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.snapshot import Snapshot
 from orchestrator.views.watch.text import ScreenLine, Span, line, rows_of, text_of
 from orchestrator.views.words import duration
 from state.journal.events.questions import AskView
@@ -193,11 +193,9 @@ class Sheet(ModalScreen[None]):
         self.query_one("#sheet", Panel).replace(self._make(max(20, event.size.width - 2)))
 
     def action_close(self) -> None:
-        """Close the sheet."""
         self.dismiss()
 
     def action_scroll(self, rows: int) -> None:
-        """Scroll by rows."""
         self.query_one("#sheet", Panel).scroll(rows)
 
     def action_page(self, pages: int) -> None:

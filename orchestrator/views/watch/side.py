@@ -10,9 +10,9 @@ from textual.containers import Vertical
 from orchestrator.git.pinned import recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.git.trees import changes_between, is_hash, shown_patch
+from orchestrator.views.models.history import Snapshot
 from orchestrator.views.watch import tabs
 from orchestrator.views.watch.panel import Panel
-from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line
 from state.errors import GitError
 from state.journal.events import MessageReceived, Stored
@@ -29,16 +29,11 @@ _OTHERS: dict[int, _Side] = {2: tabs.checks, 3: tabs.review, 4: tabs.prompt, 5: 
 class Side(Vertical):
     """Shows a task at a moment. `task_id` is "" for the run as a whole."""
 
-    def __init__(self, following: WatchedRun, moment: Snapshot) -> None:
-        """Make the half.
-
-        Args:
-            following: the run.
-            moment: the moment of it that is shown.
-        """
+    def __init__(self, folder: Path, messages: tabs.Messages, moment: Snapshot) -> None:
+        """Make the half for a run, of whose past a moment is shown."""
         super().__init__(id="right")
         self.task_id = ""
-        self._following = following
+        self._folder, self._messages = folder, messages
         self._moment = moment
         self._tab = _NOW
         self._is_whole = False  # it has all messages of the task that it may hold
@@ -61,7 +56,7 @@ class Side(Vertical):
             self.run_worker(self._show_diff(anew=anew), exclusive=True, group="diff")
         elif self._tab == _NOW:
             self._is_whole = False
-            pane.replace(tabs.stream(self._following, moment, task_id, _FIRST_MESSAGES), anew=anew)
+            pane.replace(tabs.stream(self._messages, moment, task_id, _FIRST_MESSAGES), anew=anew)
         else:
             pane.replace(_OTHERS[self._tab](moment, task_id), anew=anew)
             if anew:
@@ -112,7 +107,7 @@ class Side(Vertical):
     async def _show_diff(self, *, anew: bool) -> None:
         view = self._moment.story.view
         repository = Path(view.started.repository if view.started else ".")
-        lines = await changes(self._following.folder, repository, span_of(view, self.task_id))
+        lines = await changes(self._folder, repository, span_of(view, self.task_id))
         self.pane.replace(lines, anew=anew)
         if anew:
             self.pane.to_start()
@@ -121,7 +116,7 @@ class Side(Vertical):
         """Read the older messages too, which a reader who stays at the end does not need."""
         if self._tab == _NOW and not self._is_whole:
             self._is_whole = True
-            self.pane.put_before(tabs.stream(self._following, self._moment, self.task_id))
+            self.pane.put_before(tabs.stream(self._messages, self._moment, self.task_id))
 
 
 _STYLES = {"+": "added", "-": "removed", "@": "hunk"}

@@ -1,14 +1,13 @@
 """The chosen task from its sides: what happens in it now, its checks, its reviews, its prompt, its cost."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from orchestrator.views.descriptions.describe import describe
 from orchestrator.views.descriptions.description import COMMAND, Described, Place, Tone
-from orchestrator.views.models.history import AttemptHistory, EventLines
+from orchestrator.views.models.history import AttemptHistory, EventLines, Snapshot
 from orchestrator.views.models.spend import SpendRow, money, spending
 from orchestrator.views.watch.panel import MOST_LINES
-from orchestrator.views.watch.snapshot import Snapshot, WatchedRun
 from orchestrator.views.watch.text import ScreenLine, line, text_of
 from orchestrator.views.words import percent, subject_of, time_of_day, tool_call
 from state.hidden import without_codes
@@ -23,9 +22,12 @@ _TEXT_SHOWN, _RESULT_SHOWN = 20, 6  # lines of a message
 _BEFORE = " " * 4  # of further lines
 
 
-def stream(following: WatchedRun, moment: Snapshot, task_id: str, most: int = MOST_LINES) -> list[ScreenLine]:
+Messages = Callable[[Snapshot, str, int], list[Stored]]  # the newest ones of a task at a moment, in order
+
+
+def stream(messages_of: Messages, moment: Snapshot, task_id: str, most: int = MOST_LINES) -> list[ScreenLine]:
     """Return the newest lines of a task, oldest first, of at most so many messages. "" is the whole run."""
-    messages = following.messages(moment, task_id, most)
+    messages = messages_of(moment, task_id, most)
     told = [one for one in moment.told if one.task_id == task_id]
     first = messages[0].seq if len(messages) == most else 0
     pieces = [(one.seq, message_of(moment.story.view, one)) for one in messages]

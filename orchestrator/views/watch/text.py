@@ -163,7 +163,6 @@ def style_of(name: str, ground: str = "ground", *, colours: bool = True) -> Styl
     """Return the style of this name on this ground.
 
     Args:
-        name: of the style.
         ground: `ground`, `raised`, `chosen` or `found`.
         colours: False: only bold and reversed text, in the terminal's own colours.
     """

@@ -113,7 +113,6 @@ class SpecCheckView:
     at: datetime | None = None
 
     def answer_to(self, finding: SpecFinding) -> SpecAnswer | None:
-        """Return the answer to a finding, if it has one."""
         return next((one.given for one in self.held if one.finding == finding), None)
 
     @property

@@ -186,7 +186,6 @@ _REMEDIES = {  # of ends that come again if nothing changes
     CallEnd.TRUNCATED: ". The reply reached its limit of tokens: ask for smaller steps, or split the task",
     CallEnd.SESSION_FULL: ". The model takes no longer conversation: split the task, or take a larger model",
 }
-_GOOD_ENDS = frozenset({CallEnd.COMPLETED, CallEnd.SIGNALLED})
 
 
 @dataclass(slots=True)
@@ -243,7 +242,7 @@ class CallView:
     @property
     def failed(self) -> bool:
         """Whether it ended badly."""
-        return self.end is not None and self.end.end not in _GOOD_ENDS
+        return self.end is not None and not self.end.end.is_good
 
     @property
     def payload(self) -> str | None:

@@ -43,7 +43,7 @@ def plain(tmp_path, tasks):
 
 def test_a_plain_stop_loads_little_opens_little_and_calls_little(tmp_path):
     cost = plain(tmp_path, tasks=3)
-    assert cost["modules"] < 12
+    assert cost["modules"] < 32  # those of `json` among them
     assert cost["files"] <= 2
     assert cost["calls"] < 200
 

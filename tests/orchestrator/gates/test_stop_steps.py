@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from language.tables import table
 
 from orchestrator.gates.stop_gate.steps import available_work, beads, orchestrator, todos
 from orchestrator.gates.stop_gate.stop import ReadSession, Stop, facts_of
@@ -174,6 +175,19 @@ def test_a_question_after_the_list_that_is_answered_in_text_goes_over_it(session
 def test_who_is_to_go_on_is_held(session, word):
     session.todos(**PHASES).says("One is done.").user(word).says("All right.")
     assert todos.check(stop(session)).blocks
+
+
+@pytest.mark.parametrize("kind", ["go_on", "other"])
+def test_in_many_languages_who_asks_to_go_on_is_held_and_nobody_else(tmp_path, kind):
+    rest = {"Phase 2: move the callers over": "pending", "Phase 3: remove the old loader": "pending"}
+    wrong = []
+    for number, (word, said) in enumerate(table(__file__, kind)):
+        session = Written(tmp_path / f"{number}.jsonl")
+        for first in ("in_progress", "completed"):
+            session.todos(**{"Phase 1: write the loader": first, **rest})
+        session.says("Phase 1 is done.").user(word).says(said)
+        wrong += [word] if todos.check(stop(session)).blocks is not (kind == "go_on") else []
+    assert wrong == []
 
 
 def test_an_answer_beside_a_change_or_an_announcement_does_not_go_over_the_list(session):

@@ -22,7 +22,7 @@ from state.journal.events import Stored
 from state.journal.events.tasks import Stage
 from state.journal.fold.fold import fold
 from state.journal.store import JournalReader
-from state.records.calls import Message, MessageKind
+from state.records.calls import CallEnd, Message, MessageKind
 from state.roles import Role
 
 slowly = settings(
@@ -101,7 +101,7 @@ def built(*, minutes_idle=0):
             started(),
             e.PlanAccepted(tasks=(one, two), criteria=()),
             call("c1", "one"),
-            e.CallEnded(call_id="c1", end="completed", cost_usd=0.5),
+            e.CallEnded(call_id="c1", end=CallEnd.COMPLETED, cost_usd=0.5),
             call("c2", "one"),
         ]
     )
@@ -224,8 +224,8 @@ def test_sessions_side_by_side_share_the_time_of_the_run_and_count_in_full_besid
         (1, PLANNED),
         (2, call("c1", "one")),
         (4, call("c2", "two")),
-        (8, e.CallEnded(call_id="c1", end="completed")),
-        (10, e.CallEnded(call_id="c2", end="completed")),
+        (8, e.CallEnded(call_id="c1", end=CallEnd.COMPLETED)),
+        (10, e.CallEnded(call_id="c2", end=CallEnd.COMPLETED)),
         (11, e.RunEnded(outcome="failed", cause="x")),
         (99, e.NoticeSent(kind="ended", of_seq=7, to="x")),
     ) == {"model": (8, 12), "sq itself": (3, 3)}
@@ -250,12 +250,12 @@ def test_a_command_beside_a_session_shares_its_time_and_what_sq_does_between_com
         (3, e.WorkspaceSetUp(task_id="one", folder="f", copied=(), runs=())),
         (3, e.TaskStarted(task_id="one", branch="b", worktree="/one", base_commit="c")),
         (3, call("c1", "one")),
-        (4, e.CallEnded(call_id="c1", end="completed")),
+        (4, e.CallEnded(call_id="c1", end=CallEnd.COMPLETED)),
         (5, verifying),  # its command waits for its turn, and begins a second later
         (6, call("c2", "two")),
         (6, command(2)),
         (8, done(2)),
-        (8, e.CallEnded(call_id="c2", end="cancelled")),
+        (8, e.CallEnded(call_id="c2", end=CallEnd.INTERRUPTED)),
         (8, e.VerificationFinished(task_id="one", tree="t", runs=())),
         (9, command(3, purpose="proofs")),
         (11, done(3, cut_off=True)),
@@ -282,7 +282,7 @@ def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting()
         (0, PLANNED),
         (0, call("c1", "one")),
         (2, retried),
-        (10, e.CallEnded(call_id="c1", end="completed")),
+        (10, e.CallEnded(call_id="c1", end=CallEnd.COMPLETED)),
         (10, waits),
         (14, replace(waits, waits=False)),
         (14, command(1, "two", "set-up")),
@@ -292,5 +292,5 @@ def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting()
         (16, e.ActionRefused(call_id="c2", tool="Bash", reason="no")),
         (100, e.RunResumed()),
         (100, e.CallResumed(call_id="c2", session_id="s", prompt="")),
-        (101, e.CallEnded(call_id="c2", end="completed")),
+        (101, e.CallEnded(call_id="c2", end=CallEnd.COMPLETED)),
     ) == {"model": (7, 7), "waiting": (93, 93), "set-up": (1, 1)}

@@ -202,7 +202,7 @@ def test_a_moment_of_the_past_is_the_run_that_was_read_until_then(tmp_path, seq)
         assert task_rows(past.story, NOW) == task_rows(part.newest.story, NOW)
         assert past.story.view.cost_usd == part.newest.story.view.cost_usd
         for task_id in ("", *past.story.view.tasks):
-            assert stream(whole, past, task_id) == stream(part, part.newest, task_id)
+            assert stream(whole.messages, past, task_id) == stream(part.messages, part.newest, task_id)
 
 
 async def test_new_events_are_followed_unless_somebody_scrolled_up(folder):

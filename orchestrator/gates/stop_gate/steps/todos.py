@@ -71,8 +71,7 @@ def _tasks(stop: Stop) -> "list[Todo]":
 def _task_folder(stop: Stop) -> Path | None:
     if not _PLAIN.fullmatch(stop.claude_session):
         return None
-    config = stop.environ.get("CLAUDE_CONFIG_DIR") or Path(stop.environ.get("HOME", "/")) / ".claude"
-    folder = Path(config) / "tasks" / stop.claude_session
+    folder = Path(probe.config_folder(stop.environ)) / "tasks" / stop.claude_session
     return folder if folder.is_dir() else None
 
 

@@ -8,11 +8,11 @@ import anyio
 import httpx2
 import msgspec
 import pytest
+from language.changed_requests import COUNTED, MAIN, SINGLE, forbidden, fuzz
 from language.tables import table
 from upstreams import BODY, answers, forwarding
 
 from agents.gateway.forward import fields
-from benchmarks.gateway_fuzz import COUNTED, MAIN, SINGLE, fuzz
 
 OK = b'{"usage": {"input_tokens": 5, "output_tokens": 7}}'
 RECORDED = Path(__file__).parents[2] / "recorded_requests.json"
@@ -179,7 +179,6 @@ def test_of_five_hundred_changed_requests_nothing_forbidden_arrives_and_every_ho
 
 def test_the_reader_of_the_fuzz_sees_what_is_forbidden():
     """Without this the line above could not fail."""
-    from benchmarks.gateway_fuzz import forbidden
 
     def seen(**changes):
         asked = {**copy.deepcopy(SINGLE), **changes}

@@ -6,9 +6,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.cut_streams import corpus, cut_streams, spend, tokens_of
 
 from agents.gateway.forward.meter import Meter, most_tokens, usd
-from benchmarks.gateway import corpus, cut_streams, spend, tokens_of
 from state.settings.presets import model_named
 
 OPUS = model_named("opus")

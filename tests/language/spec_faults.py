@@ -1,19 +1,18 @@
-"""`python -m benchmarks.spec_faults`: runs `sq check --json` on each spec, and scores what it finds.
+"""Planted faults of specs, and how many of them `sq check` finds with the model that it reaches.
 
-The model is the one that sq reaches: by ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL if it is set. Labels are
-never in a file that a session can see. Goals: 80 % of the planted faults found, at most one finding on a good
-spec. Run it where sq's checkout is out of reach of sessions, which the sandbox sees to.
-`--quick` plays scripted answers to four specs, some right and some wrong, to show that the scoring works.
+    python -m tests.language.spec_faults [--only NAME …] [--out FILE] [OPTION OF SQ CHECK …]
+
+The model is that of ANTHROPIC_API_KEY, and of ANTHROPIC_BASE_URL if it is set. Labels are never in a file that a
+session can see. Goals: 80 % of the planted faults found, at most one finding on a good spec. Run it where sq's
+checkout is out of reach of sessions, which the sandbox sees to. The last line is JSON.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.rehearsed import SQ, commit, own_home, reports
+from benchmarks.rehearsed import SQ, commit, reports
 from state.records.spec_check import FaultKind
 
 _FOLDER = Path(__file__).with_name("spec_fault_files")
@@ -121,11 +120,10 @@ def figures_of(scores: Sequence[CaseScore]) -> dict[str, float]:
 
 _LEAST_SHARE, _MOST_ALARMS = 0.8, 1
 _CODES = (0, 3)  # of a check that took place
+_LONGEST_S = 1_800
 
 
-def checked(
-    case: SpecCase, *, options: list[str], seconds: float, answers: list[Finding] | None
-) -> CaseScore:
+def checked(case: SpecCase, *options: str, answers: list[Finding] | None = None) -> CaseScore:
     """Return what `sq check` finds in a spec, in a new repository. `answers`: a script plays the model."""
     with tempfile.TemporaryDirectory(prefix="sq-spec-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -140,10 +138,15 @@ def checked(
             command += ["--rehearse", str(_scenario(folder, answers))]
         try:
             done = subprocess.run(
-                command, cwd=folder / "project", capture_output=True, text=True, check=False, timeout=seconds
+                command,
+                cwd=folder / "project",
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_LONGEST_S,
             )
         except subprocess.TimeoutExpired:
-            return CaseScore(case=case, error=f"it took more than {seconds:g} s")
+            return CaseScore(case=case, error=f"it took more than {_LONGEST_S} s")
         if done.returncode not in _CODES:
             last = (done.stderr or done.stdout).strip().splitlines()
             return CaseScore(case=case, error=last[-1] if last else f"exit code {done.returncode}")
@@ -175,53 +178,28 @@ def scripted(cases: Mapping[str, SpecCase]) -> dict[str, list[Finding]]:
 
 
 def main() -> None:
-    """Measure, print a row for each spec and the figures, and end with code 1 if a goal is missed."""
-    given = _arguments()
+    """Print a row for each spec and the figures, and end with code 1 if a goal is missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.language.spec_faults")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these specs alone")
+    parser.add_argument("--out", type=Path, help="a JSON file for all findings")
+    given, options = parser.parse_known_args()
     cases = {case.name: case for case in all_cases()}
-    answers = scripted(cases) if given.quick else None
     if unknown := set(given.only or ()) - set(cases):
         sys.exit(f"no such spec: {', '.join(sorted(unknown))}. Known are {', '.join(cases)}")
-    chosen = [case for name, case in cases.items() if name in (given.only or answers or cases)]
+    chosen = [case for name, case in cases.items() if name in (given.only or cases)]
     chosen.sort(key=lambda case: sha256(case.name.encode()).digest())  # faulty and good ones are mixed
-    options = [word for name in ("model", "effort", "budget") for word in _option(name, getattr(given, name))]
-
-    def one(case: SpecCase) -> CaseScore:
-        score = checked(
-            case,
-            options=options,
-            seconds=given.seconds,
-            answers=answers.get(case.name, []) if answers else None,
-        )
-        print(f"{case.name:<12} checked", flush=True)  # whoever answers learns no result before the end
-        return score
-
-    with own_home() if given.quick else tempfile.TemporaryDirectory(), ThreadPoolExecutor(given.jobs) as pool:
-        scores = list(pool.map(one, chosen))
+    scores = []
+    for case in chosen:
+        scores.append(checked(case, *options))
+        print(f"{case.name:<12} checked", flush=True)  # noqa: T201  whoever answers learns no result before the end
     if given.out:
         rows = [{"name": one.case.name, "findings": one.findings, "error": one.error} for one in scores]
         given.out.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    print(*map(_row, scores), sep="\n")
+    print(*map(_row, scores), sep="\n")  # noqa: T201
     figures = figures_of(scores)
-    print(json.dumps(figures))
+    print(json.dumps(figures))  # noqa: T201
     reached = figures["found_share"] >= _LEAST_SHARE and figures["most_alarms_on_a_good_spec"] <= _MOST_ALARMS
-    sys.exit(not (reached or given.quick) or bool(figures["not_checked"]))
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spec_faults")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these specs alone")
-    parser.add_argument("--quick", action="store_true", help="scripted answers to four specs")
-    parser.add_argument("--jobs", type=int, default=1, help="specs at once")
-    parser.add_argument("--seconds", type=float, default=1_800.0, help="the most that one spec may take")
-    parser.add_argument("--model", help="as of sq check: planner=NAME")
-    parser.add_argument("--effort", help="as of sq check")
-    parser.add_argument("--budget", help="as of sq check")
-    parser.add_argument("--out", type=Path, help="a JSON file for all findings")
-    return parser.parse_args()
-
-
-def _option(name: str, value: str | None) -> list[str]:
-    return [f"--{name}", value] if value else []
+    sys.exit(not reached or bool(figures["not_checked"]))
 
 
 def _row(score: CaseScore) -> str:
@@ -236,5 +214,4 @@ def _row(score: CaseScore) -> str:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("CI", "1")
     main()

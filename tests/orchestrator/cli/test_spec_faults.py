@@ -1,13 +1,10 @@
-"""The benchmark of faulty specs: its data, and its scores."""
+"""The planted faults of specs: their data, and their scores."""
 
-import json
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
+from language.spec_faults import CaseScore, all_cases, checked, figures_of, scripted
 
-from benchmarks.spec_faults import CaseScore, all_cases, figures_of, scripted
 from state.records.spec_check import FaultKind
 
 CASES = {case.name: case for case in all_cases()}
@@ -40,9 +37,8 @@ def test_a_spec_that_could_not_be_checked_counts_as_nothing_found() -> None:
 
 @pytest.mark.late
 @pytest.mark.timeout(240)
-def test_the_quick_form_runs_sq_check_and_scores_what_it_says() -> None:
-    command = [sys.executable, "-m", "benchmarks.spec_faults", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
-    assert done.returncode == 0, done.stdout + done.stderr
-    figures = json.loads(done.stdout.splitlines()[-1])
-    assert (figures["planted"], figures["found"], figures["not_checked"]) == (3, 1, 0)
+def test_what_sq_check_says_of_a_spec_is_scored() -> None:
+    answers = scripted(CASES)
+    scores = [checked(CASES[name], answers=found) for name, found in answers.items()]
+    assert [one.error for one in scores] == [""] * 4
+    assert [len(one.found) for one in scores] == [1, 0, 0, 0]

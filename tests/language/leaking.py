@@ -1,53 +1,20 @@
-"""How well secrets are kept out of stored text, whether honest text stays, and what that costs.
-
-    python -m benchmarks.secrets [REPOSITORY …]
-
-A run whose Worker leaks all that it can read (`secret_hits`: forms of secrets in stored or shown text), the
-history of this repository and of others (`redacted_honest`: texts in it that pass for a token), and storing
-10,000 events of 2 kB (`store_ratio`: against one alternation of ten secrets, plain and in JSON). The last
-line is JSON. Exit code 1 if a secret is found, honest text is replaced, or the ratio is above 1.2.
-"""
+"""A run whose Worker leaks all that it can read, in many forms, and texts of a history that pass for a token."""
 
 import json
 import os
-import re
 import secrets
 import sqlite3
-import statistics
 import subprocess
-import sys
-import tempfile
-import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from benchmarks.figures import ROOT, print_figures
 from benchmarks.rehearsed import SQ, Callers, agreeing, calls, commit, git, reports, request_for
-from state.journal.events import MessageReceived
-from state.journal.store import Journal
-from state.records.calls import Message, MessageKind
-from state.redaction.known import Known, in_json
-from state.redaction.redactor import redactor, tokens_in
+from state.redaction.redactor import tokens_in
 
-_EVENTS, _ROUNDS, _SIZE = 10_000, 10, 2_000
 _PIECE = 200_000  # bytes of a history that are looked at together
-_MOST = 1.2
 _KEPT = ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")  # of the environment
-
-
-def main() -> int:
-    """Measure, print, and return the exit code."""
-    with tempfile.TemporaryDirectory() as name:
-        hits = leaks_of(Path(name))
-    honest = [found for path in (ROOT, *map(Path, sys.argv[1:])) for found in replaced_in(path)]
-    for line in (*hits, *honest):
-        print(line)
-    ratio = store_ratio()
-    result = {"secret_hits": len(hits), "redacted_honest": len(honest), "store_ratio": round(ratio, 3)}
-    print_figures(result)
-    return 1 if hits or honest or ratio > _MOST else 0
 
 
 def replaced_in(repository: Path) -> Iterator[str]:
@@ -61,7 +28,7 @@ def replaced_in(repository: Path) -> Iterator[str]:
 def _history(repository: Path) -> Iterator[bytes]:
     command = ["git", "-C", str(repository), "log", "-p", "--all", "--no-color", "--no-ext-diff"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout  # noqa: S101  it is a pipe
+        assert process.stdout
         lines: list[bytes] = []
         size = 0
         for line in process.stdout:
@@ -71,33 +38,6 @@ def _history(repository: Path) -> Iterator[bytes]:
                 yield b"".join(lines)
                 lines, size = [], 0
         yield b"".join(lines)
-
-
-def store_ratio() -> float:
-    """Return the time for storing events with sq's redactor, in relation to that with a plain alternation."""
-    environ = {f"SERVICE_{number}_TOKEN": secrets.token_urlsafe(30) for number in range(10)}
-    files = [Known(f"a file {number}", secrets.token_urlsafe(30)) for number in range(20)]
-    plain = re.compile("|".join(re.escape(one) for value in environ.values() for one in in_json(value)))
-    ways: list[Callable[[str], str]] = [lambda text: plain.sub("[redacted]", text), redactor(environ, files)]
-    times: list[list[float]] = [[], []]
-    for number in range(_ROUNDS):
-        for way in (0, 1) if number % 2 else (1, 0):
-            times[way].append(_store(ways[way], _EVENTS // _ROUNDS))
-    return statistics.median(times[1]) / statistics.median(times[0])
-
-
-def _store(redact: Callable[[str], str], count: int) -> float:
-    """Return the seconds for storing so many events, each by itself."""
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    texts = [text[at : at + _SIZE] for at in range(0, 10 * _SIZE, _SIZE)]
-    events = [
-        MessageReceived(call_id="c-1", message=Message(kind=MessageKind.TEXT, text=one)) for one in texts
-    ]
-    with tempfile.TemporaryDirectory() as name, Journal(Path(name), redact=redact) as journal:
-        began = time.perf_counter()
-        for number in range(count):
-            journal.append(events[number % len(events)])
-        return time.perf_counter() - began
 
 
 # The script of the model, which is the user's file and holds secrets, and sq's copy of the settings of git.
@@ -250,7 +190,3 @@ def _forms_in(text: str, value: str) -> Iterator[str]:
     for form, words in forms.items():
         if words in plain or words.replace("+", "-").replace("/", "_") in plain:
             yield form
-
-
-if __name__ == "__main__":
-    sys.exit(main())
