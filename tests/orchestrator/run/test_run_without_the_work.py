@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from language.scripted import SATISFIED, Rehearse, completes, passes, plans, sig
 from language.tables import rows, table
 
 from orchestrator.checks.base_tests import _is_the_specs, _still_red
+from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import BASE_TESTS, CANARY, WITHOUT_WORK
 from state.journal.events import CompletionRefused, ProofsTaken
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState
+from state.records.plan import Reading, ReadingKind
 
 Shell = Callable[..., str]
 PYTEST = ("python3 -m pytest -q -p no:cacheprovider",)
@@ -307,7 +310,13 @@ def test_what_tests_read_and_load_is_as_it_was_wherever_it_lies(
 
 @pytest.mark.parametrize(*rows(__file__, "asked"))
 def test_a_red_test_is_the_specs_by_its_name_its_file_or_for_the_suite(spec: str, asked: bool) -> None:
-    assert _is_the_specs("tests/test_half.py::test_half_of_four", spec, ["tests/test_half.py"]) is asked
+    name, change = (
+        "tests/test_half.py::test_half_of_four",
+        Change(repository=Path(), base="b", tree="t", spec=spec),
+    )
+    assert _is_the_specs(name, change, ["tests/test_half.py"]) is asked
+    suite = Reading(kind=ReadingKind.SUITE, line=spec)
+    assert _is_the_specs(name, replace(change, readings=(suite,)), ["tests/test_half.py"])
 
 
 @pytest.mark.parametrize(
