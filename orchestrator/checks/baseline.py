@@ -15,7 +15,7 @@ from orchestrator.checks.environment import fingerprint_of
 from orchestrator.checks.running import run_counted
 from orchestrator.checks.vouching import shown_commands
 from orchestrator.git.workspace import put_tracked_back
-from orchestrator.project.checks import configured_checks
+from orchestrator.project.configured_checks import configured_checks
 from orchestrator.project.detection import detect
 from orchestrator.project.runners.endless import WAITS, never_ends
 from orchestrator.project.runners.suite import Suite, suite_of

@@ -28,7 +28,8 @@ from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
-from orchestrator.checks.comparison import ResultComparison, compared_on
+from orchestrator.checks.comparison import ResultComparison
+from orchestrator.checks.side_by_side import compared_on
 from orchestrator.checks.touched import PROSE
 from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.git.trees import changed_paths

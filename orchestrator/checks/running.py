@@ -22,7 +22,7 @@ from orchestrator.project.readiness.kept import copied, remove_all
 from orchestrator.project.runners.ability import broke_off, failing_part, missing_program, nothing_yet
 from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.listings import plain
-from orchestrator.project.runners.reports import Prepared, prepare
+from orchestrator.project.runners.reporting import Prepared, prepare
 from orchestrator.project.runners.selection import only_these, without_linters
 from orchestrator.project.runners.suite import Suite, suite_of
 from state.paths import scratch_folder

@@ -22,7 +22,7 @@ from agents.process.sandbox.signs import signs_in
 from agents.process.tree import CommandResult, run_command
 from agents.process.usage import processors
 from orchestrator.checks.bench import Ran
-from orchestrator.project.runners.reports import REPORTERS
+from orchestrator.project.runners.reporting import REPORTERS
 from orchestrator.run.command_limits import exceeded, share_of
 from orchestrator.run.ports import Reach
 from orchestrator.run.purpose import next_command

@@ -94,12 +94,14 @@ def _of_link(root: Path, name: str) -> str:
     target = Path(os.path.realpath(root / name))
     what = f"{name} is a link that leads nowhere in sq's worktree, and in your checkout to"
     own = Path(os.path.realpath(root))
+    if own.is_relative_to(target):
+        return f"{what} {target}: {ITSELF}"
     if not target.is_relative_to(own):
         path = f"../{target.relative_to(own.parent).parts[0]}" if target.is_relative_to(own.parent) else ""
         shows = f"`worktree.include_beside = {json.dumps([path])}` shows it to tests" if path else ITSELF
         return f"{what} {target}: {shows}"
     inner = target.relative_to(own)
-    if inner.parts[:1] == (".git",):
+    if inner.parts[0] == ".git":
         return f"{what} {inner}, and .git is a file in a worktree: {ITSELF}"
     return f"{what} {inner}, which git ignores: name that in `worktree.include`"
 

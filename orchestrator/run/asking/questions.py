@@ -25,8 +25,8 @@ from orchestrator.run.asking.answer import ask_model
 from orchestrator.run.asking.briefing import conventions, decisions, without_place
 from orchestrator.run.asking.conversation import whole_history
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, rejection_by
-from orchestrator.run.evidence.bench import commands_on
 from orchestrator.run.evidence.summary import seen_of
+from orchestrator.run.evidence.verification import commands_on
 from orchestrator.run.record import Run
 from state.journal.events import (
     CallEnded,

@@ -17,7 +17,7 @@ from orchestrator.checks.running import run_counted, run_plainly
 from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of
-from orchestrator.project.checks import may_be_run
+from orchestrator.project.configured_checks import may_be_run
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Baseline, Change
-from orchestrator.checks.vouching import commands_for
 from orchestrator.run.record import Trial
-from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.plan import TestThatChanges
 
@@ -37,11 +35,6 @@ def baseline_of(run: Trial) -> Baseline:
     """Return what is known of the commands at the base of a run."""
     known, settings = run.view.baseline, run.settings
     return Baseline(tree=known.tree, checks=known.checks, verify=settings.verify, also=settings.verify_also)
-
-
-def commands_on(run: Trial, task: TaskView, tree: str = "") -> tuple[str, ...]:
-    """Return the commands that sq runs when the task is claimed to be complete. `tree` is its worktree's."""
-    return commands_for(baseline_of(run), Path(task.place.worktree), tree)
 
 
 def change_of(run: Trial, *, task_id: str, base: str, tree: str) -> Change:

@@ -7,12 +7,17 @@ from orchestrator.checks.commands import has_lost, results_of, runs_again
 from orchestrator.checks.environment import fingerprint_of
 from orchestrator.checks.verdict import has_failed
 from orchestrator.checks.vouching import commands_for
-from orchestrator.run.evidence.bench import bench_of, change_of
+from orchestrator.run.evidence.bench import baseline_of, bench_of, change_of
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import run_for
 from orchestrator.run.record import Trial
 from state.journal.events import VerificationFinished, VerificationStarted
-from state.journal.events.tasks import Stage
+from state.journal.events.tasks import Stage, TaskView
+
+
+def commands_on(run: Trial, task: TaskView, tree: str = "") -> tuple[str, ...]:
+    """Return the commands that sq runs when the task is claimed to be complete. `tree` is its worktree's."""
+    return commands_for(baseline_of(run), Path(task.place.worktree), tree)
 
 
 async def verify(

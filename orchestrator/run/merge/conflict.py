@@ -19,9 +19,8 @@ from orchestrator.git.trees import changed_paths
 from orchestrator.git.workspace import tree_of
 from orchestrator.run.asking.briefing import decisions, suggestions
 from orchestrator.run.asking.conversation import Conversation
-from orchestrator.run.evidence.bench import commands_on
 from orchestrator.run.evidence.summary import failing_before, feedback, results, unanswered
-from orchestrator.run.evidence.verification import verify
+from orchestrator.run.evidence.verification import commands_on, verify
 from orchestrator.run.ports import MergeState
 from orchestrator.run.record import Run
 from state.journal.events import MergeConflicted, ResolutionRefused

@@ -31,9 +31,8 @@ from orchestrator.run.asking.briefing import conventions, decisions, without_pla
 from orchestrator.run.asking.conversation import Conversation
 from orchestrator.run.asking.questions import QuestionBus
 from orchestrator.run.event_log import log_attempt
-from orchestrator.run.evidence.bench import commands_on
 from orchestrator.run.evidence.summary import results, seen_of, summary
-from orchestrator.run.evidence.verification import verify
+from orchestrator.run.evidence.verification import commands_on, verify
 from orchestrator.run.landing import in_time_for_a_claim
 from orchestrator.run.places.protection import put_users_work_back
 from orchestrator.run.places.set_up import set_up

@@ -17,8 +17,8 @@ from orchestrator.run.asking.briefing import (
 )
 from orchestrator.run.asking.people import answered_in, unheard_by
 from orchestrator.run.asking.rejections import delivered_in, interrupted_at, newest_words, refuses
-from orchestrator.run.evidence.bench import commands_on
 from orchestrator.run.evidence.summary import broken_before, failing_before
+from orchestrator.run.evidence.verification import commands_on
 from orchestrator.run.record import Run
 from orchestrator.run.review.findings import as_findings, with_new
 from orchestrator.run.review.ownership import users_paths

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reports import prepare
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import TestState

@@ -123,16 +123,20 @@ async def test_line_ends_by_a_setting_of_git_are_named(
         (".git/annex/table.csv", "`worktrees = false`"),
         ("made/table.csv", "worktree.include"),
         ("../shared/table.csv", 'worktree.include_beside = ["../shared"]'),
+        ("../{own}", "`worktrees = false`"),
+        ("../../{above}", "`worktrees = false`"),
     ],
 )
 async def test_a_link_that_leads_somewhere_in_the_checkout_alone_is_named(
     target: str, says: str, repository: Path, tmp_path: Path, shell: Callable[..., str]
 ) -> None:
     (repository / ".gitignore").write_text("made/\n")
+    target = target.format(own=repository.name, above=repository.parent.name)
     (repository / "table.csv").symlink_to(target)
     at = _sides(repository, tmp_path, shell, {})
-    assert await causes(at, "1 failed") == []
-    _write(repository, {target: "1,2\n"})
+    if target.endswith(".csv"):
+        assert await causes(at, "1 failed") == []
+        _write(repository, {target: "1,2\n"})
     (told,) = await causes(at, "1 failed")
     assert told.startswith("table.csv is a link that leads nowhere in sq's worktree")
     assert says in told

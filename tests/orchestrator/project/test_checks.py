@@ -7,7 +7,8 @@ import pytest
 from language.tables import table
 
 from orchestrator.checks.verdict import new_complaints
-from orchestrator.project.checks import complaints_in, configured_checks, is_check, may_be_run
+from orchestrator.project.checks import complaints_in, is_check
+from orchestrator.project.configured_checks import configured_checks, may_be_run
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import Complaint
 

@@ -14,7 +14,7 @@ from benchmarks.repositories import all_skeletons, skeleton
 from orchestrator.project.files import matches
 from orchestrator.project.runners.canary import canary_for, ordinary
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reports import prepare
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestCount, TestState

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from language.tables import rows, table
 
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reports import prepare
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import UNCOUNTED, TestState
 

@@ -11,7 +11,7 @@ from language.tables import rows, table
 from orchestrator.checks import objecting
 from orchestrator.git.trees import sizes
 from orchestrator.project.runners.counting import count
-from orchestrator.project.runners.reports import prepare
+from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.checked import CheckedTree, checked
 from state.journal.events import ProofsTaken, VerificationFinished
