@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.run.command_limits import exceeded, share_of
-from orchestrator.run.purpose import NOTHING, PROOFS
+from orchestrator.run.purpose import PROOFS
 from orchestrator.run.turns import ALONE, Turn, Turns, distance
+from state.journal.events import CommandStarted
 from state.journal.events.tasks import Stage, TaskView
 from state.journal.view import RunView
 from state.records.commands import CommandRun, CommandUse
@@ -14,6 +15,8 @@ from state.records.plan import Task
 from state.settings.records import Limits
 
 PROCESSORS = 2.0
+
+COMMAND = CommandStarted(number=0, command="", purpose="command")
 
 
 def turn(name: str, share: float = PROCESSORS, rank: int = 0) -> Turn:
@@ -70,11 +73,11 @@ def test_a_claim_whose_verification_is_over_is_nearer_than_one_that_waits_for_it
     def far(stage: Stage, purpose: str = "verification", *, calls: bool = True) -> int:
         task = TaskView(Task(id="one", title="", description=""), stage=stage)
         task.open.calls = ["a"] if calls else []
-        return distance(RunView(tasks={"one": task}), replace(NOTHING, task_id="one", purpose=purpose))
+        return distance(RunView(tasks={"one": task}), replace(COMMAND, task_id="one", purpose=purpose))
 
     assert far(Stage.APPROVED) < far(Stage.COMMITTED) < far(Stage.BUILDING, PROOFS)
     assert far(Stage.BUILDING, PROOFS) < far(Stage.BUILDING) < far(Stage.BUILDING, "set-up", calls=False)
-    assert distance(RunView(), NOTHING) == 0
+    assert distance(RunView(), COMMAND) == 0
 
 
 def test_nobody_overtakes_the_first_one_who_waits_but_a_command_that_is_over_at_once() -> None:
