@@ -23,7 +23,7 @@ import yaml
 from language.acting_runs import hostile_run, saying, words_in
 from language.hosting import OWNER, SLUG, TOKEN, Fault, HostingStandIn, hosting
 from language.sampled import sampled
-from language.scripted_claude import ScriptedClaude
+from language.scripted_agent import played
 from language.tables import table
 
 from benchmarks.rehearsed import SQ, agreeing, calls, git, own_home, rehearse, reports, request_for
@@ -67,7 +67,7 @@ class Play:
         git(self.repository, "remote", "add", "origin", address)
         git(self.repository, "config", f"url.{self.bare}.insteadOf", address)
         git(self.repository, "push", "--quiet", "origin", "main")
-        done = rehearse(request, ScriptedClaude)
+        done = rehearse(request, played)
         assert done.outcome is Outcome.COMPLETE, done.shown
         service.branches = self.branches
         self._kept: dict[str, tuple[dict[int, Any], list[list[Any]]]] = {}
@@ -107,7 +107,7 @@ class Play:
         shown = io.StringIO()
         with contextlib.chdir(self.repository), contextlib.redirect_stdout(shown):
             try:
-                cli.main(list(words), prog_name="sq", standalone_mode=False, obj=ScriptedClaude)
+                cli.main(list(words), prog_name="sq", standalone_mode=False, obj=played)
             except SqError as error:
                 shown.write(f"ERROR {error}")
         return shown.getvalue()
