@@ -317,7 +317,7 @@ class Line:
 @click.option("--logs", type=click.Path(path_type=Path), help="Keep the text of each run in this folder.")
 def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) -> None:
     """Run the lies and the honest work, and say what was believed and what was held up."""
-    wanted = [one for one in _cases() if any(fnmatch(one.name, f"*{each}*") for each in only)]
+    wanted = [one for one in cases_here() if any(fnmatch(one.name, f"*{each}*") for each in only)]
     cases = sorted(wanted, key=lambda one: one.lie)[::_SAMPLE] if quick else wanted
     with ProcessPoolExecutor(at_once) as pool:
         lines = []
@@ -339,7 +339,8 @@ def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) ->
     print_figures(figures)
 
 
-def _cases() -> Iterator[Case]:
+def cases_here() -> Iterator[Case]:
+    """Yield the cases whose tools are on this machine, and name the projects that lack some."""
     for name, one in PROJECTS.items():
         if not one.runs_here:
             print(f"{name}: not run, it lacks {', '.join(one.programs)}")

@@ -99,7 +99,7 @@ def test_an_issue_with_the_label_becomes_a_pull_request_and_a_writers_comment_is
 ) -> None:
     done = job("issues", labelled())
     assert done.conclusion == "success", done.log
-    assert set(done.ran) >= RUN_STEPS, "every step with `run:` was run"
+    assert set(done.ran) >= RUN_STEPS - {"Verify"}, "every step with `run:` was run"
     ((number, made),) = service.pulls.items()
     run_id = done.outputs["run-id"]
     assert done.outputs == {
@@ -234,8 +234,58 @@ def test_the_real_claude_code_works_as_an_action(service: HostingStandIn, bare: 
     given = {"verify": CHECKED, "sandbox": "auto", "rehearse": str(scenario)}
     done = real.run("issues", labelled(), **given)
     assert done.conclusion == "success", done.log
-    assert set(done.ran) >= RUN_STEPS
+    assert set(done.ran) >= RUN_STEPS - {"Verify"}
     assert done.outputs["commit"] == service.branches()[done.outputs["branch"]]
+
+
+def asked_about(bare: Path, number: int = 7) -> dict[str, Any]:
+    """A pull request of a fork, as its event names it."""
+    base, head = (
+        {
+            "sha": subprocess.run(
+                ["git", "-C", bare, "rev-parse", ref], capture_output=True, text=True, check=True
+            ).stdout.strip()
+        }
+        for ref in ("main", f"refs/pull/{number}/head")
+    )
+    head["repo"] = {"full_name": "stranger/shop"}  # type: ignore[assignment]
+    return {"action": "opened", "pull_request": {"number": number, "base": base, "head": head}}
+
+
+def test_a_pull_request_of_a_fork_is_verified_without_a_token_a_key_or_a_cache(
+    service: HostingStandIn, bare: Path, repository: Path, tmp_path: Path, shell: Shell
+) -> None:
+    shell(repository, "git", "switch", "-qc", "work")
+    (repository / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    seen = f"import subprocess\n\n\ndef test_add():\n    assert subprocess.run({ALONE!r}, shell=True).returncode == 0\n"
+    (repository / "test_calc.py").write_text(seen)
+    shell(repository, "git", "add", "-A")
+    shell(repository, "git", "commit", "-qm", "Work")
+    shell(repository, "git", "push", "-q", str(bare), "work:refs/pull/7/head")
+    real = Runner(tmp_path / "runner", service.address, bare, real=True)
+    done = real.run("pull_request", asked_about(bare), mode="verify")
+    assert (done.conclusion, done.outputs["outcome"], done.outputs["exit-code"]) == (
+        "failure",
+        "unverified",
+        "5",
+    ), done.log
+    assert "1 passed" in done.log or "no test fails without the work" in done.summary
+    ((kind, at, text),) = [one for one in done.annotations if one[0] in {"error", "warning"}]
+    assert (kind, at["file"]) == ("warning", "calc.py")
+    assert text.startswith("no test fails without the work")
+    assert set(done.artifacts) == {"verify.html", "verify.json"}
+    assert TOKEN not in json.dumps(done.artifacts)
+    assert done.ran == [
+        "Who asks, and for what",
+        "The pull request",
+        "Install sq",
+        "Verify",
+        "The report of the verification",
+        "End as sq ended",
+    ]
+    assert real.caches == {}
+    refused = real.run("pull_request", asked_about(bare), mode="verify", api_key="sk-1")
+    assert "leave the input `api-key` out" in errors(refused)[0]
 
 
 def test_another_version_than_the_one_that_is_expected_does_not_work(

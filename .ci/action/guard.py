@@ -18,16 +18,24 @@ _CALL = re.compile(r"\s*/sq(?:\s|$)")
 _BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@-]*")
 _ISSUE = re.compile(r"gh:(?:([\w.-]+/[\w.-]+)#|#)(\d+)")
 _MAY = {"admin", "maintain", "write"}
-_CHOICES = {"pr": ("draft", "ready", "none"), "comment": ("true", "false"), "fail-on": ("limit", "failure")}
+_RANGE = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_MODES = ("work", "verify")
+_CHOICES = {
+    "mode": _MODES,
+    "pr": ("draft", "ready", "none"),
+    "comment": ("true", "false"),
+    "fail-on": ("limit", "failure"),
+}
 _BY_HAND = {"workflow_dispatch", "schedule", "push", "repository_dispatch"}  # writers alone cause them
 _LABELS = {"issues", "pull_request"}
 _COMMENTS = {"issue_comment", "pull_request_review_comment", "pull_request_review"}
 
 
 def main() -> None:
-    """Write the outputs `work` (run, follow, none), `target`, `spec`, `base`, `pull` and `branch`.
+    """Write the outputs `work` (run, follow, verify, none), `target`, `spec`, `base`, `pull` and `branch`.
 
-    `target` names what is worked on, for the cache. `pull` and `branch` are of the pull request to follow.
+    `target` names what is worked on, for the cache. `pull` and `branch` are of the pull request to follow,
+    `ref` and `range` of the one to verify.
     """
     for name, known in _CHOICES.items():
         if asked(name) not in known:
@@ -41,6 +49,9 @@ def main() -> None:
     if name not in _BY_HAND | _LABELS | _COMMENTS:
         refuse(f"sq does not know what to do on {name}. Use issues, issue_comment or workflow_dispatch")
     event = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text("utf-8"))
+    if asked("mode") == "verify":
+        _verify(name, event)
+        return
     if name in _BY_HAND:
         _run(asked("spec") or refuse(f"on {name} the input `spec` says what to build. It is missing"), "")
         return
@@ -96,6 +107,19 @@ def _follow(number: int) -> None:
     base = asked("base") or str(pull_request["base"]["ref"])
     branch = _branch(str(pull_request["head"]["ref"]))
     put(work="follow", target=f"pull-{number}", pull=number, branch=branch, base=_branch(base))
+
+
+def _verify(name: str, event: dict[str, Any]) -> None:
+    """Ask about a pull request, also one of a fork: the job has nothing that a stranger could use."""
+    if name != "pull_request":
+        refuse(f"the mode verify asks about pull requests, and this event is {name}. Use pull_request")
+    if asked("api-key"):
+        refuse("the mode verify asks no model and runs strangers' code: leave the input `api-key` out")
+    pull_request = event["pull_request"]
+    base, head = (str(pull_request[one]["sha"]) for one in ("base", "head"))
+    if not (_RANGE.fullmatch(base) and _RANGE.fullmatch(head)):
+        refuse("the event names no commits")
+    put(work="verify", ref=f"refs/pull/{int(pull_request['number'])}/head", range=f"{base}...{head}")
 
 
 def _run(spec: str, target: str) -> None:

@@ -20,7 +20,7 @@ from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
 from agents.process.sandbox.needs import Needs, Network
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.process.tree import run_command
-from orchestrator.cli.runs.connected import reaching_out
+from orchestrator.cli.runs.opened_hosts import reaching_out
 from orchestrator.project.readiness.registries import registry_rows
 from state.journal.events import DependenciesAdded, HostsUsed, WorkspaceSetUp
 from state.journal.store import JournalReader

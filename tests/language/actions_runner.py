@@ -256,13 +256,17 @@ class Runner:
             job.annotations.append((kind, {key: _plain(value) for key, value in named.items()}, _plain(data)))
         assert not stopped
 
-    def _play(self, action: str, given: dict[str, str], job: Job) -> None:
+    def _play(self, action: str, given: dict[str, str], job: Job) -> None:  # noqa: C901  one case an action
         match action:
             case "actions/checkout":
                 assert given["persist-credentials"] == "False"
                 address = f"https://github.com/{SLUG}.git"
-                branch = ["--branch", given["ref"]] if given["ref"] else []
+                is_pull = given["ref"].startswith("refs/pull/")
+                branch = ["--branch", given["ref"]] if given["ref"] and not is_pull else []
                 _git(self.folder, "clone", "--quiet", *branch, str(self.bare), str(self.workspace))
+                if is_pull:
+                    _git(self.workspace, "fetch", "--quiet", "origin", given["ref"])
+                    _git(self.workspace, "checkout", "--quiet", "--detach", "FETCH_HEAD")
                 _git(self.workspace, "remote", "set-url", "origin", address)
                 _git(self.workspace, "config", f"url.{self.bare}.insteadOf", address)
                 _git(self.workspace, "config", "user.name", "Owner")
@@ -282,8 +286,8 @@ class Runner:
                 assert given["key"] not in self.caches
                 self.caches[given["key"]] = kept
             case "actions/upload-artifact":
-                file = Path(given["path"])
-                job.artifacts[file.name] = file.read_text()
+                for file in map(Path, given["path"].split()):
+                    job.artifacts[file.name] = file.read_text()
             case _:
                 raise AssertionError(action)
 

@@ -19,12 +19,10 @@ from agents.process.sandbox.choice import SandboxLevel
 from agents.session.permissions import rule_names
 from orchestrator.cli.doctor.checks import DoctorCheck, fail, ok, warn
 from orchestrator.cli.runs.notes import (
-    has_other_proxy,
     host_lines,
     problems_of,
-    registries_to_open,
-    signed_in_at,
 )
+from orchestrator.cli.runs.opened_hosts import has_other_proxy, registries_to_open, signed_in_at
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.gates.session_state.diagnostics import KEPT, SteeringSettings, old_sessions, sessions_folder
 from orchestrator.gates.stop_gate.install import HookState, states, warnings_of

@@ -22,10 +22,9 @@ from orchestrator.cli.runs.notes import (
     check_addresses,
     notes_for,
     notes_on,
-    registries_to_open,
     sandbox_lines,
-    signed_in_at,
 )
+from orchestrator.cli.runs.opened_hosts import registries_to_open, signed_in_at
 from orchestrator.cli.runs.plans import basis_of, prepare
 from orchestrator.cli.runs.project_files import context_folders, refuse_servers, with_included
 from orchestrator.cli.runs.request import (

@@ -2,10 +2,9 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -17,13 +16,12 @@ from agents.backend import Platform
 from agents.claude_code.executable import find_cli
 from agents.concurrency import task_group
 from agents.make import make_platform
-from agents.process.sandbox.control_groups import control_groups
-from agents.process.sandbox.git_drivers import around_drivers
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.sdks import API_SDK, import_sdks
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import Begun, begin, begin_again, collect_again, paths_of_sq, spec_of
-from orchestrator.cli.runs.connected import connected, reaching_out
+from orchestrator.cli.runs.bounded import bounded
+from orchestrator.cli.runs.connected import connected
 from orchestrator.cli.runs.plans import basis_of
 from orchestrator.cli.runs.project_files import give_files
 from orchestrator.cli.runs.publisher import Publisher, send_last
@@ -31,18 +29,14 @@ from orchestrator.cli.runs.request import (
     GoOn,
     RunEnvironment,
     RunRequest,
-    boundary_of,
     check_retries,
 )
-from orchestrator.git.command import commit_style, through
-from orchestrator.git.pinned import drivers_of, record_git, recorded_git, write_program
-from orchestrator.git.pinned_config import TrustedGit, trusting
-from orchestrator.git.users.rules import style_of
+from orchestrator.git.pinned import record_git, recorded_git
+from orchestrator.git.pinned_config import trusting
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.places.checkout import Checkout, alone_in
-from orchestrator.run.places.door import SandboxDoor
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
@@ -59,7 +53,6 @@ from state.journal.recorder import Recorder
 from state.journal.store import Journal, JournalReader
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.paths import remove_scratch_folder
 from state.settings.records import Settings
 
 WorkOn = Callable[[Run, StopRequest], Awaitable[Outcome]]  # `orchestrator.run.machine.work_until_stopped`
@@ -158,10 +151,17 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
                 started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
             )
         )
-        groups = stack.enter_context(control_groups(started.run_id, settings.sandbox.limits))
-        boundary = boundary_of(begun.choice, settings, surroundings, root, run_folder, groups)
-        boundary = await stack.enter_async_context(_opened(boundary, started, settings, run_folder))
-        await stack.enter_async_context(_git_inside(boundary, trusted, run_folder, settings))
+        boundary = await stack.enter_async_context(
+            bounded(
+                started,
+                settings,
+                surroundings,
+                begun.choice,
+                folder=run_folder,
+                trusted=trusted,
+                project=root,
+            )
+        )
         run = _run(
             journal, started, settings, run_folder, surroundings, connection, boundary, begun.shown_from
         )
@@ -184,55 +184,9 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
     return outcome
 
 
-def _opened(
-    boundary: SandboxPolicy, started: RunStarted, settings: Settings, run_folder: Path
-) -> AbstractAsyncContextManager[SandboxPolicy]:
-    """Return the boundary with the hosts that were open when the run began."""
-    seen, root = started.confined, Path(started.repository)
-    return reaching_out(boundary, seen.registries, settings.sandbox, root, run_folder, seen.signed_in)
-
-
 async def _leave_report(surroundings: RunEnvironment, run_folder: Path, journal: Journal) -> None:
     if surroundings.end_report:
         await surroundings.end_report.leave(run_folder, surroundings.look, journal.for_model)
-
-
-@asynccontextmanager
-async def _drivers_inside(
-    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path
-) -> AsyncIterator[None]:
-    """Let git run the user's filters and merge drivers in the sandbox of the run, if it has one."""
-    names, programs = drivers_of(trusted)
-    if not names:
-        yield
-        return
-    scratch = run_folder / "git-drivers"
-    make = partial(around_drivers, boundary, common=trusted.common, own=trusted.folder)
-    write_program(trusted.folder, make(scratch=scratch, programs=programs))
-    try:
-        yield
-    finally:
-        await remove_scratch_folder(scratch)
-
-
-@asynccontextmanager
-async def _git_inside(
-    boundary: SandboxPolicy, trusted: TrustedGit, run_folder: Path, settings: Settings
-) -> AsyncIterator[None]:
-    """Let git read agents' places in sandboxes, at any level, where bubblewrap works, and commit as set."""
-    commit_style.set(await style_of(trusted.root, settings))
-    async with _drivers_inside(boundary, trusted, run_folder):
-        if not boundary.choice.program:
-            yield
-            return
-        scratch = run_folder / "door"
-        names, paths = drivers_of(trusted)
-        door = SandboxDoor(
-            trusted=trusted, boundary=boundary, scratch=scratch, drivers=paths, filters=bool(names)
-        )
-        async with through(door):
-            yield
-        await remove_scratch_folder(scratch)
 
 
 async def show(

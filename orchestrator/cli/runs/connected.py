@@ -1,11 +1,10 @@
-"""The ways of a run out of this process: to its model, and for its sandboxes to hosts and services.
+"""The way of a run to its model.
 
 The model is asked through the forwarding gateway, with a login, with a key alone, or a rehearsal answers.
 """
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -16,20 +15,13 @@ from agents.claude_code.executable import find_cli
 from agents.gateway.forward.serve import ForwardGateway, serve_forward
 from agents.gateway.forward.upstream import BASE_URL, Traces, Upstream
 from agents.gateway.forward.upstream import address_in as base_url_in
-from agents.gateway.hosts.proxy import serve_hosts, serve_service
-from agents.gateway.hosts.rules import OpenHosts, address_in
-from agents.gateway.hosts.way_out import CERTIFICATES, WayOut
 from agents.gateway.server import Gateway, serve_scenario
-from agents.process.sandbox.needs import GatewaySocket, Outside
-from agents.process.sandbox.policy import SandboxPolicy
-from orchestrator.cli.runs.notes import has_other_proxy
+from agents.process.sandbox.needs import GatewaySocket
 from orchestrator.cli.runs.request import SCENARIO
-from orchestrator.project.readiness.registries import Registries, registries_of
 from orchestrator.telemetry.conventions import read_headers
 from state.journal.events import RunStarted
-from state.loopback import LOOPBACK, NAMES
 from state.settings.integrations import Telemetry
-from state.settings.records import SandboxSettings, Settings
+from state.settings.records import Settings
 
 LEDGER = "rehearsal.jsonl"
 G = TypeVar("G", Gateway, ForwardGateway)
@@ -91,64 +83,3 @@ async def _served(serving: AbstractAsyncContextManager[G]) -> AsyncIterator[tupl
             path = Path(sockets) / "gateway.sock"
             gateway.listen_on(path)
             yield gateway, GatewaySocket(path=path, port=gateway.port)
-
-
-_PORT = 17_381  # of the proxy on a sandbox's loopback
-
-
-@asynccontextmanager
-async def reaching_out(
-    boundary: SandboxPolicy,
-    registries: tuple[str, ...],
-    settings: SandboxSettings,
-    project: Path,
-    run_folder: Path,
-    signed_in: tuple[str, ...] | None = None,
-) -> AsyncIterator[SandboxPolicy]:
-    """Provide the boundary with the hosts and services that are open, while the block runs.
-
-    `signed_in`: the addresses of registries that are asked with credentials, as the run was told them when it
-    began. None: all that the project's files name now.
-    """
-    environ = boundary.environ
-    named = () if has_other_proxy(environ) else settings.named_hosts
-    found = registries_of(project, home=boundary.home, environ=environ)
-    hosts = OpenHosts(
-        registries={address_in(one): found.credentials(one, signed_in) for one in registries},
-        named=frozenset(address_in(one) for one in named),
-    )
-    async with AsyncExitStack() as stack:
-        sockets = Path(stack.enter_context(TemporaryDirectory(prefix="sq-")))  # of a short name
-        services = []
-        for number, service in enumerate(settings.services if boundary.around_commands else ()):
-            address, path = address_in(service), sockets / f"{number}.sock"
-            await stack.enter_async_context(serve_service(address, path))
-            services.append(GatewaySocket(path=path, port=address[1]))
-        outside = Outside(services=tuple(services))
-        if boundary.around_commands and (hosts.registries or hosts.named):
-            path, file = sockets / "hosts.sock", run_folder / "certificates.pem"
-            proxy = await stack.enter_async_context(serve_hosts(hosts, WayOut(environ=environ), path))
-            file.write_text(proxy.certificates)
-            outside = replace(
-                outside,
-                hosts=GatewaySocket(path=path, port=_PORT),
-                variables=_variables(file, found),
-                of_sessions=found.caches,
-                seeds=found.seeds,
-                readable=[file],
-                take_uses=proxy.take_uses,
-                read=proxy.read,
-            )
-        yield replace(boundary, outside=outside)
-
-
-def _variables(certificates: Path, found: Registries) -> dict[str, str]:
-    """Return the variables that lead tools to the proxy, which they trust."""
-    proxies = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-    names = [*proxies, *(name.lower() for name in proxies)]
-    return {
-        **found.variables,
-        **dict.fromkeys(names, f"http://{LOOPBACK}:{_PORT}"),
-        **dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(sorted(NAMES))),
-        **dict.fromkeys(CERTIFICATES, str(certificates)),
-    }

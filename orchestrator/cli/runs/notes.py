@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.gateway.hosts.way_out import proxy_in
 from agents.process.sandbox.choice import Choice
 from agents.process.sandbox.control_groups import not_limited
 from agents.sdks import extra_command, this_place
+from orchestrator.cli.runs.opened_hosts import has_other_proxy
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.pinned import drivers_of, left_out_programs
 from orchestrator.git.pinned_config import TrustedGit
@@ -103,26 +103,6 @@ def sandbox_lines(
     ]
 
 
-def registries_to_open(
-    folder: Path, settings: SandboxSettings, held: SandboxHeld, environ: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the registries that a run opens: those of its project, unless the settings name others alone."""
-    if settings.named_hosts == settings.hosts or not held.commands or has_other_proxy(environ):
-        return ()
-    from orchestrator.project.readiness.registries import registries_of
-
-    return tuple(registries_of(folder, home=_home(environ), environ=environ).hosts)
-
-
-def signed_in_at(folder: Path, settings: SandboxSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the addresses of registries that a run asks with the user's credentials."""
-    if ANONYMOUS in settings.hosts:
-        return ()
-    from orchestrator.project.readiness.registries import registries_of
-
-    return registries_of(folder, home=_home(environ), environ=environ).signed_in
-
-
 def host_lines(
     registries: tuple[str, ...],
     settings: SandboxSettings,
@@ -148,16 +128,6 @@ def host_lines(
         yield f"services: agents and verification reach {', '.join(settings.services)}, by sandbox.services"
     if has_other_proxy(environ):
         yield "hosts: none, because the proxy of HTTPS_PROXY is not one of HTTP, and sq asks through no other"
-
-
-def has_other_proxy(environ: Mapping[str, str]) -> bool:
-    """Whether the user's proxy is of a kind that sq cannot ask through."""
-    proxy = proxy_in(environ)
-    return bool(proxy) and not proxy.startswith(("http://", "https://"))
-
-
-def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("HOME") or Path.home())
 
 
 def _drivers(trusted: TrustedGit, *, sandboxed: bool) -> list[str]:

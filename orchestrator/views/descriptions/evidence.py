@@ -29,7 +29,7 @@ _SHORT_COMMAND = 40  # characters of a command of a set-up, once it was named in
 _TAIL = 1_500  # characters of the output of a command that failed
 
 
-def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noqa: C901  one case an event
+def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noqa: C901, PLR0912  one case an event
     """Return the words of an event of the project's commands."""
     match event:
         case e.BaselineStarted():
@@ -45,6 +45,9 @@ def evidence_words(view: RunView, event: e.EvidenceEvent) -> list[Words]:  # noq
             return [Words(kind="set-up", subject=event.task_id or _SQS_OWN, text=text)]
         case e.WorkspaceSetUp():
             return _set_up(view, event)
+        case e.WorkGiven():
+            text = f"the work is {event.commit[:10] or 'the files as they are'}"
+            return [Words(kind="work", subject=_MERGED, text=text)]
         case e.VerificationStarted():
             text = f"sq runs {_codes(event.commands)}"
             return [Words(kind="verification", subject=event.task_id or _MERGED, text=text, is_told=False)]

@@ -75,6 +75,14 @@ class WorkspaceSetUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkGiven:
+    """A work from elsewhere is to be tried: a `commit`, "" if it is none, and its `tree`."""
+
+    commit: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationStarted:
     """sq is about to run the verification commands. `task_id` is empty for the merged whole."""
 
@@ -192,6 +200,7 @@ EvidenceEvent = (
     | BaselineTaken
     | SetUpStarted
     | WorkspaceSetUp
+    | WorkGiven
     | VerificationStarted
     | VerificationFinished
     | ProofsTaken

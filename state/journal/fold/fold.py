@@ -151,6 +151,8 @@ def _evidence(view: RunView, event: e.EvidenceEvent, stored: Stored) -> None:  #
             evidence.seals |= {key: seal for key, _, seal in (one.partition(" ") for one in event.seals)}
             failed = (f"the set-up `{one.command}` failed" for one in event.runs if not one.passed)
             evidence.not_set_up |= dict.fromkeys((*event.left_out, *failed))
+        case e.WorkGiven():
+            view.whole.commit, view.whole.tree = event.commit, event.tree
         case e.VerificationStarted():
             begun = CommandsView("verification", event.task_id, event.commands, stored.at)
             under_way[f"verification {event.task_id}"] = begun

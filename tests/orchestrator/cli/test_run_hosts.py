@@ -15,8 +15,8 @@ from language.registry import PACKAGE, REGISTRY, stand_in
 from agents.process.containment import detect_containment
 from agents.process.sandbox.choice import Choice, SandboxLevel, why_not_whole
 from agents.process.sandbox.policy import SandboxPolicy
-from orchestrator.cli.runs.connected import reaching_out
-from orchestrator.cli.runs.notes import host_lines, registries_to_open, signed_in_at
+from orchestrator.cli.runs.notes import host_lines
+from orchestrator.cli.runs.opened_hosts import reaching_out, registries_to_open, signed_in_at
 from orchestrator.project.readiness.registries import Registries, registries_of, registry_rows
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.ports import Reach

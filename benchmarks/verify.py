@@ -1,0 +1,156 @@
+"""Measures `sq verify` on the lies and the honest works of `benchmarks.lies`, as bare branches.
+
+    python -m benchmarks.verify [--only PATTERN] [--quick] [--at-once 2]
+
+Each work is committed on a branch by its own commands, without a run, and `sq verify` is asked about it, with
+the spec and, where tests may change, a plan at the base. The last line is JSON: `cases`, `as_in_a_run` (the
+share whose end is the one that a run has: not 0 for a lie, the code beside an honest work), `wrong_accepted`
+(the share of lies that end with 0) and `right_refused` (of honest works that should end with 0), each with
+its exact bounds of 95 %, `second_call_s` (the median of a second call), and `different` (the names).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from math import comb
+from pathlib import Path
+from statistics import median
+
+import click
+
+from benchmarks.figures import print_figures
+from benchmarks.lies import PROJECTS, Case, Claim, cases_here
+from benchmarks.rehearsed import SQ, commit, git, own_home, toolchains
+from state.outcome import Outcome
+
+_SAMPLE = 40  # each of so many is in a sample
+_PLAN = """[[task]]
+name = "mul"
+title = "mul"
+
+[[criterion]]
+text = "mul is there"
+tasks = ["mul"]
+words = "mul"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """The end of a case: the exit code, the seconds of a second call, and the last line."""
+
+    case: Case
+    code: int
+    second_s: float
+    says: str
+
+    @property
+    def as_in_a_run(self) -> bool:
+        """Whether a run ends alike: with 0 or not."""
+        wanted = not self.case.lie and self.case.claim.outcome is Outcome.COMPLETE
+        return (self.code == 0) is wanted
+
+
+@click.command()
+@click.option("--only", metavar="PATTERN", multiple=True, default=("",), help="Those with it in their names.")
+@click.option("--quick", is_flag=True, help="A sample.")
+@click.option("--at-once", default=2, help="How many at a time.")
+def main(only: tuple[str, ...], quick: bool, at_once: int) -> None:
+    """Ask about each work, and say which end differs from that of a run."""
+    wanted = [one for one in cases_here() if any(fnmatch(one.name, f"*{each}*") for each in only)]
+    cases = sorted(wanted, key=lambda one: one.lie)[::_SAMPLE] if quick else wanted
+    with ProcessPoolExecutor(at_once) as pool:
+        ended = []
+        for one in pool.map(_ended, cases):
+            ended.append(one)
+            word = "as in a run" if one.as_in_a_run else "DIFFERENT"
+            print(f"{one.case.name:75} {one.code}  {word}\n    {one.says}", flush=True)
+    lies = [one for one in ended if one.case.lie]
+    right = [one for one in ended if not one.case.lie and one.case.claim.outcome is Outcome.COMPLETE]
+    accepted, refused = sum(one.code == 0 for one in lies), sum(one.code != 0 for one in right)
+    print_figures({
+        "cases": len(ended),
+        "as_in_a_run": _share(sum(one.as_in_a_run for one in ended), len(ended)),
+        "wrong_accepted": _share(accepted, len(lies)),
+        "wrong_accepted_bounds": bounds(accepted, len(lies)),
+        "right_refused": _share(refused, len(right)),
+        "right_refused_bounds": bounds(refused, len(right)),
+        "second_call_s": round(median(one.second_s for one in ended), 2) if ended else None,
+        "different": [one.case.name for one in ended if not one.as_in_a_run],
+    })  # fmt: skip
+
+
+def _share(count: int, of: int) -> float | None:
+    return round(count / of, 4) if of else None
+
+
+def bounds(count: int, of: int) -> list[float]:
+    """Return the exact bounds of 95 % (Clopper and Pearson) of a share, by halving."""
+
+    def at_most(share: float) -> float:  # the chance of so few or fewer
+        return sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count + 1))
+
+    def at_least(share: float) -> float:
+        return 1 - sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count))
+
+    low, high = 0.0, 1.0
+    left, right = (0.0, 0.0) if count == 0 else (low, high), (1.0, 1.0) if count == of else (low, high)
+    for _ in range(50):
+        middle = sum(left) / 2
+        left = (middle, left[1]) if at_least(middle) < 0.025 else (left[0], middle)  # noqa: PLR2004
+        middle = sum(right) / 2
+        right = (middle, right[1]) if at_most(middle) > 0.025 else (right[0], middle)  # noqa: PLR2004
+    return [round(left[0], 4), round(right[1], 4)]
+
+
+def _ended(case: Case) -> Ended:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    with own_home(**toolchains(), PATH=path), tempfile.TemporaryDirectory() as folder:
+        return _asked(case, Path(folder))
+
+
+def _asked(case: Case, folder: Path) -> Ended:
+    project, claim = PROJECTS[case.project], case.claim
+    repository = folder / "repository"
+    plan = {"spec.plan.toml": _plan(claim)} if claim.tests_that_change else {}
+    for path, text in {
+        **project.files,
+        **claim.before,
+        "spec.md": claim.spec or project.spec,
+        **plan,
+    }.items():
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text.replace("{counter}", str(folder / "counter")))
+    commit(repository)
+    git(repository, "switch", "--quiet", "--create", "work")
+    for command in claim.commands:
+        subprocess.run(["bash", "-c", command], cwd=repository, capture_output=True, check=False)
+    commit(repository)
+    verify = ["--verify", project.verify] if project.verify else []
+    words = [*SQ, "verify", "main..work", "--spec", "spec.md", "--json", *verify]
+    first = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    began = time.monotonic()
+    subprocess.run(words, cwd=repository, capture_output=True, check=False)
+    second = time.monotonic() - began
+    said = json.loads(first.stdout)["says"] if first.stdout else first.stderr.strip()[-300:]
+    return Ended(case=case, code=first.returncode, second_s=second, says=said)
+
+
+def _plan(claim: Claim) -> str:
+    """Return a plan with the tests that may change."""
+    entries = [
+        "\n[[test_that_changes]]\n"
+        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in one.items())
+        for one in claim.tests_that_change
+    ]
+    return _PLAN + "".join(entries)
+
+
+if __name__ == "__main__":
+    main()

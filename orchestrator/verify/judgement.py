@@ -1,0 +1,163 @@
+"""What the checks say of a work that somebody gave: the exit code, and each reason for it."""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.checks.verdict import CommandVerdict
+from orchestrator.run.evidence.objections import gaps_of_whole, whole_results
+from state.journal.view import RunView
+from state.outcome import Outcome
+from state.records.objections import Objection, Proof, Weight
+
+_TRAILER = re.compile(r"^Test-Changes:\s*(\S+?)(?:,)?\s+because\s+(.+)$", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """An objection as a reader of the work sees it.
+
+    `id` names it with the content that it is about, so it is another one when that changes. `is_open`: it
+    costs code 0. `explained`: what a commit says of it, which changes nothing. `accepted`: who let it go.
+    """
+
+    id: str
+    objection: Objection
+    is_open: bool
+    explained: str = ""
+    accepted: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What was asked and seen."""
+        if self.objection.weight is Weight.UNKNOWN:
+            return f"it could not be found out {self.objection.words}"
+        return self.objection.sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """The end of a verification: its outcome, the reasons, and the proofs that speak for the work.
+
+    `cause`: why nothing could be asked, "" if it could.
+    """
+
+    outcome: Outcome
+    cause: str = ""
+    reasons: tuple[Reason, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    only_prose: bool = False
+    changed: int = 0
+
+    @property
+    def open(self) -> list[Reason]:
+        """The reasons that cost code 0."""
+        return [one for one in self.reasons if one.is_open and not one.accepted]
+
+    @property
+    def says(self) -> str:
+        """The end in a line."""
+        if self.cause:
+            return self.cause
+        match self.outcome:
+            case Outcome.COMPLETE if not self.changed:
+                return "nothing was changed, so there is nothing to ask"
+            case Outcome.COMPLETE if self.only_prose:
+                return "nothing speaks against this work. It has no code"
+            case Outcome.COMPLETE if not any(one.needs_work for one in self.proofs):
+                return (
+                    "nothing speaks against this work. It has no function that could be taken out, so no "
+                    "test was seen to need it"
+                )
+            case Outcome.COMPLETE:
+                return "nothing speaks against this work, and at least one test needs it"
+            case Outcome.FAILED:
+                count = sum(_speaks_against(one.objection) for one in self.open)
+                return f"{count} thing(s) speak against this work"
+            case _:
+                return f"this work could not be shown to be right: {len(self.open)} thing(s) are missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blobs:
+    """The changed files of a work, each with its content at the base and now, "" for none."""
+
+    files: Mapping[str, tuple[str, str]]
+
+    def about(self, objection: Objection) -> str:
+        """Return a digest of the changed files that an objection names, or of all if it names none."""
+        named = {one.partition(": ")[0] for one in (objection.place, objection.subject, *objection.parts)}
+        chosen = {one: content for one, content in self.files.items() if one in named} or self.files
+        text = "\n".join(f"{name} {old} {new}" for name, (old, new) in sorted(chosen.items()))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def judged(
+    view: RunView,
+    blobs: Blobs,
+    *,
+    accepted: Mapping[str, str] | None = None,
+    messages: Sequence[str] = (),
+) -> Judgement:
+    """Return what the checks say.
+
+    Args:
+        view: the run that tried the work.
+        blobs: the changed files.
+        accepted: ids of reasons that somebody let go, each with who it was.
+        messages: those of the commits. A trailer explains a changed test, and costs or saves nothing.
+    """
+    settings = view.settings
+    if settings is None:
+        raise RuntimeError("a run has settings before it is judged")
+    proofs = view.evidence.proofs.get(("", view.whole.tree))
+    failing = [one for one in whole_results(view) if one.verdict is CommandVerdict.FAILED]
+    failed = {one.run.command for one in failing}
+    demanding = replace(
+        settings.effort, block_unasked_work=True
+    )  # nothing else vouches for a stranger's work
+    gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, demanding)]
+    known = {one.id for one in gaps}
+    others = [one for one in (proofs.objections if proofs else ()) if one.id not in known]
+    said = {name: why for text in messages for name, why in _TRAILER.findall(text)}
+    reasons = [
+        *(_reason(one, blobs, said, accepted or {}, is_open=True) for one in gaps),
+        *(_reason(one, blobs, said, accepted or {}, is_open=False) for one in others),
+    ]
+    left = [one.objection for one in reasons if one.is_open and not one.accepted]
+    return Judgement(
+        outcome=_outcome(left),
+        reasons=tuple(reasons),
+        proofs=proofs.proofs if proofs else (),
+        only_prose=bool(proofs and proofs.only_prose),
+        changed=len(blobs.files),
+    )
+
+
+def _as_failure(one: Objection, failed: Collection[str]) -> Objection:
+    """Return a command's failure as something that speaks against the work."""
+    return replace(one, against=True) if one.subject in failed and one.weight is Weight.UNVERIFIED else one
+
+
+def _speaks_against(one: Objection) -> bool:
+    return one.against or one.weight is Weight.BLOCKS
+
+
+def _outcome(left: Sequence[Objection]) -> Outcome:
+    if any(map(_speaks_against, left)):
+        return Outcome.FAILED
+    return Outcome.UNVERIFIED if left else Outcome.COMPLETE
+
+
+def _reason(
+    one: Objection, blobs: Blobs, said: Mapping[str, str], accepted: Mapping[str, str], *, is_open: bool
+) -> Reason:
+    name = hashlib.sha256(f"{one.id}\n{blobs.about(one)}".encode()).hexdigest()[:12]
+    return Reason(
+        id=name,
+        objection=one,
+        is_open=is_open,
+        explained=said.get(one.subject, ""),
+        accepted=accepted.get(name, "") if is_open else "",
+    )
