@@ -49,12 +49,15 @@ def test_a_run_without_a_budget_does_not_begin_where_there_is_a_limit(ledger: Fl
     assert ledger.reserve("b", "team", 0.0) == 10.0
 
 
-def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: FleetLedger) -> None:
-    ledger.set_budget("team", 10.0)
+@pytest.mark.parametrize("pool", ["one", "two", "three", "four"])
+def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: FleetLedger, pool: str) -> None:
+    ledger.set_budget(pool, 10.0)
     granted: list[bool] = []
+    together = threading.Barrier(8)
 
     def reserve(number: int) -> None:
-        granted.append(ledger.reserve(f"r{number}", "team", 3.0) is None)
+        together.wait()
+        granted.append(ledger.reserve(f"r{number}", pool, 3.0) is None)
 
     threads = [threading.Thread(target=reserve, args=(number,)) for number in range(8)]
     for one in threads:
@@ -63,7 +66,7 @@ def test_many_that_reserve_at_once_never_exceed_a_budget(ledger: FleetLedger) ->
         one.join()
 
     assert sum(granted) == 3
-    assert ledger.pools()[0].reserved_usd == 9.0
+    assert next(one for one in ledger.pools() if one.name == pool).reserved_usd == 9.0
 
 
 def test_a_budget_without_a_limit_takes_all(ledger: FleetLedger) -> None:

@@ -186,6 +186,7 @@ def reviewed_again(*replies: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
 
+@pytest.mark.claude
 def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_turn(rehearse: Rehearse) -> None:
     told = {"tool_results_contain": ["`earlier` has no ruling on these findings: ", id_of(WRONG)]}
     again = rules("fixed", WRONG, why="It is the right word.", expect=told)

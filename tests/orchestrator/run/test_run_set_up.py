@@ -64,7 +64,7 @@ def test_ignored_files_are_there_for_agents_and_verification_and_in_no_commit(
     )
     told = done.of(e.WorkspaceSetUp)
     assert {one.task_id for one in told} == {"notes", ""}
-    assert len({one.folder for one in told}) == len(told)
+    assert len({one.folder for one in told}) == 2  # the last plain run has its place made anew
     assert all(set(one.copied) == {"local.env", "data/big.bin"} for one in told)
     assert delivered(ignoring, shell) == {".gitignore", "tracked.txt", "notes.txt"}
 
