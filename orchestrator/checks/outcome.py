@@ -48,9 +48,13 @@ def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Polic
     ]
 
 
-def verdict(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> Outcome:
-    """Return the end that a work can have: complete, unverified, or failed if something speaks against it."""
-    found = gaps(objections, proofs, policy)
-    if any(one.weight is Weight.BLOCKS for one in found):
+def verdict(open_: Collection[Objection]) -> Outcome:
+    """Return the end of a work with these gaps: complete, unverified, or failed if one speaks against it."""
+    if any(map(speaks_against, open_)):
         return Outcome.FAILED
-    return Outcome.UNVERIFIED if found else Outcome.COMPLETE
+    return Outcome.UNVERIFIED if open_ else Outcome.COMPLETE
+
+
+def speaks_against(one: Objection) -> bool:
+    """Whether an objection shows something wrong, and not only that something is missing."""
+    return one.against or one.weight is Weight.BLOCKS

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from orchestrator.checks.outcome import speaks_against, verdict
 from orchestrator.checks.verdict import CommandVerdict
 from orchestrator.run.evidence.objections import gaps_of_whole, whole_results
 from state.journal.view import RunView
@@ -73,7 +74,7 @@ class Judgement:
             case Outcome.COMPLETE:
                 return "nothing speaks against this work, and at least one test needs it"
             case Outcome.FAILED:
-                count = sum(_speaks_against(one.objection) for one in self.open)
+                count = sum(speaks_against(one.objection) for one in self.open)
                 return f"{count} thing(s) speak against this work"
             case _:
                 return f"this work could not be shown to be right: {len(self.open)} thing(s) are missing"
@@ -114,9 +115,8 @@ def judged(
     proofs = view.evidence.proofs.get(("", view.whole.tree))
     failing = [one for one in whole_results(view) if one.verdict is CommandVerdict.FAILED]
     failed = {one.run.command for one in failing}
-    demanding = replace(
-        settings.effort, block_unasked_work=True
-    )  # nothing else vouches for a stranger's work
+    # Nothing else vouches for a stranger's work, whatever the effort.
+    demanding = replace(settings.effort, block_unasked_work=True)
     gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, demanding)]
     known = {one.id for one in gaps}
     others = [one for one in (proofs.objections if proofs else ()) if one.id not in known]
@@ -127,7 +127,7 @@ def judged(
     ]
     left = [one.objection for one in reasons if one.is_open and not one.accepted]
     return Judgement(
-        outcome=_outcome(left),
+        outcome=verdict(left),
         reasons=tuple(reasons),
         proofs=proofs.proofs if proofs else (),
         only_prose=bool(proofs and proofs.only_prose),
@@ -138,16 +138,6 @@ def judged(
 def _as_failure(one: Objection, failed: Collection[str]) -> Objection:
     """Return a command's failure as something that speaks against the work."""
     return replace(one, against=True) if one.subject in failed and one.weight is Weight.UNVERIFIED else one
-
-
-def _speaks_against(one: Objection) -> bool:
-    return one.against or one.weight is Weight.BLOCKS
-
-
-def _outcome(left: Sequence[Objection]) -> Outcome:
-    if any(map(_speaks_against, left)):
-        return Outcome.FAILED
-    return Outcome.UNVERIFIED if left else Outcome.COMPLETE
 
 
 def _reason(

@@ -66,7 +66,9 @@ class Progress:
         what = begun.about or {"baseline": "the base", "set-up": "the set-up"}.get(begun.purpose, "the work")
         left = max(0.0, _RUNS * self._base_s - self._spent)
         count = f"{len(self._asked) + 1} of about {len(_QUESTIONS)}, " if begun.about else ""
-        about_left = f"about {duration(left)} left" if self._base_s and left else "how long is not known yet"
+        about_left = (
+            f"about {duration(left)} left" if left else "nearly done" if self._base_s else "the first"
+        )
         self.now = f"{what} ({count}{about_left}): `{begun.command}`"
 
 

@@ -337,8 +337,8 @@ def _cannot_begin(checks: list[BaselineCheck]) -> RunEnded | None:
     told = "; ".join(f"`{one.run.command}`: {lack_of(one.run)}" for one in lacking)
     cause = (
         f"a command of --verify cannot run here, so nothing could be verified: {told}. Install what it "
-        "needs, or name another command, then `sq resume`. A tool of the project's own environment is "
-        "installed by a command in `worktree.setup`, in a new run"
+        "needs, or name another command. A tool of the project's own environment is "
+        "installed by a command in `worktree.setup`"
     )
     return RunEnded(outcome=Outcome.USAGE, cause=cause, resumable=True)
 

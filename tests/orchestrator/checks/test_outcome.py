@@ -30,7 +30,7 @@ def of(weight: Weight, check: str = "a check", subject: str = "x") -> Objection:
     ],
 )
 def test_the_end_that_a_work_can_have_follows_from_the_weights(weight: Weight, end: Outcome) -> None:
-    assert verdict([of(weight)], [], Policy()) is end
+    assert verdict(gaps([of(weight)], [], Policy())) is end
     assert bool(blocking([of(weight)])) is (weight is Weight.BLOCKS)
 
 
