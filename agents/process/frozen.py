@@ -2,14 +2,16 @@
 
 A process that stands still cannot exchange folders for links meanwhile. Version 2's freezer stops a control
 group that is the session's alone. Otherwise each process below the supervisor gets SIGSTOP, again and again
-until two counts agree. Version 1's freezer is never used: a process that is killed in it does not die. The
-supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
+until two counts agree and each process of them stands: one that was interrupted while it made another does
+not yet, and the other is in no count. Version 1's freezer is never used: a process that is killed in it does
+not die. The supervisor itself goes on, so that it ends the tree if sq is killed meanwhile.
 """
 
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -17,7 +19,9 @@ from pathlib import Path
 
 NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file that this variable names
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
-_MOST_COUNTS = 50
+_STOPPING_S = 0.5  # the most that is waited until all stand: one that waits for a disk cannot be stopped
+_BETWEEN_S = 0.001
+_STANDING = frozenset({b"T", b"t", b"Z", b"X"})
 TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
 
 _living: dict[Path, list[Path]] = {}
@@ -76,19 +80,23 @@ class _Stopped:
         self._processes: set[int] = set()
 
     def stop(self) -> None:
+        end = time.monotonic() + _STOPPING_S
         if self._group:
             with self._lock:
                 if not self._over:
                     _write(self._group / "cgroup.freeze", "1")
+            while not _is_frozen(self._group) and time.monotonic() < end:
+                time.sleep(_BETWEEN_S)
             return
-        for _ in range(_MOST_COUNTS):
+        while time.monotonic() < end:
             now = {*processes_below(self._root)}
             with self._lock:
-                if self._over or now == self._processes:
+                if self._over or (now == self._processes and all(map(_stands, now))):
                     return
                 for process in now:
                     _signal(process, signal.SIGSTOP)
                 self._processes = now
+            time.sleep(_BETWEEN_S)
 
     def go_on(self) -> None:
         with self._lock:
@@ -145,6 +153,23 @@ def _version_2() -> Path:
     """Return where the groups of version 2 are mounted."""
     mounts = (line.split() for line in Path("/proc/self/mounts").read_text("utf-8").splitlines())
     return next((Path(words[1]) for words in mounts if words[2] == "cgroup2"), Path("/sys/fs/cgroup"))
+
+
+def _stands(process: int) -> bool:
+    """Whether a process is stopped, or has ended."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except (OSError, IndexError):
+        return True
+    return state in _STANDING
+
+
+def _is_frozen(group: Path) -> bool:
+    """Whether all processes of a control group stand, or it is gone."""
+    try:
+        return "frozen 1" in (group / "cgroup.events").read_text("ascii")
+    except OSError:
+        return True
 
 
 def _write(file: Path, text: str) -> None:
