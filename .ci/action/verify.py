@@ -1,6 +1,6 @@
 """The step of the mode `verify`: sq is asked about a pull request, without a token, a key or a cache.
 
-The summary, the annotations and the artifacts say what it found. Whoever made the work may be a stranger.
+The summary, the annotations and the artifacts say what it found. The work may be a stranger's.
 """
 
 import json

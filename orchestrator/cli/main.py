@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # name → (module, the line that `sq --help` shows). The command in it is `command`, or named after a colon
 COMMANDS = {
     "run": ("runs.run", "Work through a spec until it is built, reviewed and verified."),
-    "verify": ("verify.command", "Ask whether a work is shown to be right, whoever made it."),
+    "verify": ("verify.command", "Ask whether a work is shown to be right."),
     "check": ("check", "Read a spec for faults before it is built, and answer its questions."),
     "plan": ("talk:plan", "Print the plan of a run, as a file that can be edited and built."),
     "approve": ("talk:approve", "Approve the plan of a run that waits for it."),

@@ -1,4 +1,4 @@
-"""`sq verify`: what the checks say of a work that anybody made."""
+"""`sq verify`: what the checks say of any work."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("verify", short_help="Ask whether a work is shown to be right, whoever made it.")
+@click.command("verify", short_help="Ask whether a work is shown to be right.")
 @click.argument("commits", metavar="[BASE..HEAD]", required=False, default="")
 @click.option("--worktree", is_flag=True, help="Ask about the files as they are, committed or not.")
 @click.option(
@@ -142,10 +142,10 @@ class _Shown:
     """Shows a verification: a line for each thing that was found, and on a terminal what is done now."""
 
     def __init__(self, *, is_quiet: bool) -> None:
-        self._quiet = is_quiet
-        self._live = not is_quiet and sys.stderr.isatty()
         from orchestrator.verify.words import Progress
 
+        self._quiet = is_quiet
+        self._live = not is_quiet and sys.stderr.isatty()
         self._progress = Progress()
 
     def hear(self, stored: "Stored", view: "RunView") -> None:
