@@ -39,7 +39,7 @@ from state.roles import QUESTION_TOOL, Role
 
 _INTERRUPTED = {"aborted_tools", "aborted_streaming"}
 _WORDS_OF_AN_INTERRUPTION = "Claude Code was interrupted in the middle of its turn"
-_TOO_LONG = ("prompt is too long", "exceed context limit")
+_TOO_LONG = ("prompt is too long", "exceed context limit", "request too large")
 
 
 class ScriptedSession(Turns):
