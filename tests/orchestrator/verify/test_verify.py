@@ -45,9 +45,9 @@ def open_checks(done: Verified) -> set[str]:
     [
         (GOOD, 0, set()),
         (HOLLOW, 5, {"work taken out"}),
-        (WEAKER, 1, {"base tests"}),
+        pytest.param(WEAKER, 1, {"base tests"}, marks=pytest.mark.late),
         (BROKEN, 1, {"commands"}),
-        ({"README.md": "# Sums\n"}, 0, set()),
+        pytest.param({"README.md": "# Sums\n"}, 0, set(), marks=pytest.mark.late),
     ],
     ids=["good", "hollow test", "weaker test", "broken", "documents"],
 )
@@ -76,6 +76,7 @@ def test_its_first_lines_say_what_was_found_and_each_reason_says_what_to_do(
     assert oct(kept.stat().st_mode & 0o777) == "0o700"
 
 
+@pytest.mark.late
 def test_a_second_call_runs_nothing_and_says_the_same(project: Path, shell: Callable[..., str]) -> None:
     on_branch(project, shell, GOOD)
     first, second = verified(project, "--json"), verified(project, "--json")
@@ -88,6 +89,7 @@ def test_a_second_call_runs_nothing_and_says_the_same(project: Path, shell: Call
     assert "the result of an earlier call" not in verified(project).out
 
 
+@pytest.mark.late
 def test_files_in_no_commit_are_asked_about_too(project: Path) -> None:
     (project / "calc.py").write_text(BROKEN["calc.py"])
     done = verified(project, "--worktree", "--json")
@@ -95,6 +97,7 @@ def test_files_in_no_commit_are_asked_about_too(project: Path) -> None:
     assert (project / "calc.py").read_text() == BROKEN["calc.py"]
 
 
+@pytest.mark.late
 def test_settings_and_the_spec_are_those_of_the_base(project: Path, shell: Callable[..., str]) -> None:
     commits(project, shell, {"sq.toml": 'verify = ["python3 -m pytest -q"]\n'})
     shell(project, "git", "switch", "-qc", "work")
@@ -107,6 +110,7 @@ def test_settings_and_the_spec_are_those_of_the_base(project: Path, shell: Calla
     assert "commit it before the work" in refused.err
 
 
+@pytest.mark.late
 def test_a_trailer_explains_and_an_acceptance_lets_go_as_long_as_the_content_stays(
     project: Path, shell: Callable[..., str]
 ) -> None:
@@ -122,6 +126,7 @@ def test_a_trailer_explains_and_an_acceptance_lets_go_as_long_as_the_content_sta
     assert verified(project, "--accept", one["id"], "--json").code == 1
 
 
+@pytest.mark.late
 @pytest.mark.parametrize("signed_by", ["owner", "stranger", None])
 def test_the_base_may_accept_with_the_signature_of_one_whom_it_allows(
     signed_by: str | None, project: Path, shell: Callable[..., str], tmp_path: Path
@@ -156,6 +161,7 @@ def test_the_base_may_accept_with_the_signature_of_one_whom_it_allows(
         assert same["accepted_by"] == "owner@localhost, in sq.accepted: six is fine too"
 
 
+@pytest.mark.late
 def test_flags_of_settings_hold_and_time_that_runs_out_is_named(
     project: Path, shell: Callable[..., str]
 ) -> None:
@@ -217,6 +223,7 @@ def test_what_cannot_be_asked_is_refused_in_words(
     assert says in done.err + done.out
 
 
+@pytest.mark.late
 def test_a_pull_request_is_fetched_into_a_ref_of_sqs_own(
     project: Path, shell: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -231,6 +238,7 @@ def test_a_pull_request_is_fetched_into_a_ref_of_sqs_own(
     assert shell(tmp_path / "clone", "git", "branch", "-a") == before
 
 
+@pytest.mark.late
 def test_a_ci_gets_a_summary_sarif_and_a_report(
     project: Path, shell: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -253,6 +261,7 @@ def test_a_ci_gets_a_summary_sarif_and_a_report(
     assert "may check less" in files["report.html"].read_text()
 
 
+@pytest.mark.late
 def test_a_bundle_is_repeated_elsewhere_and_a_forged_one_is_refused(
     project: Path, shell: Callable[..., str], tmp_path: Path
 ) -> None:
