@@ -155,7 +155,7 @@ def _state_text(one: HookState) -> str:
     told = "up to date" if one.up_to_date else "of another sq or an older form"
     if not one.runs:
         told = "its sq is not there"
-    return f"installed in {one.file}, {told}, at most {one.timeout_s} s a stop: {one.command}"
+    return f"installed in {one.file}, {told}, ended after {one.timeout_s} s at most: {one.command}"
 
 
 def _warn(found: Sequence[HookState]) -> None:

@@ -2,16 +2,19 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.checks.outcome import speaks_against, verdict
-from orchestrator.checks.verdict import CommandVerdict
+from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.run.evidence.objections import gaps_of_whole, whole_results
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
+from state.words import listed
 
+_NAMED = 8
+_LAST_LINES = 12  # of a failing command's output
 _TRAILER = re.compile(r"^Test-Changes:\s*(\S+?)(?:,)?\s+because\s+(.+)$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -75,9 +78,11 @@ class Judgement:
                 return "nothing speaks against this work, and at least one test needs it"
             case Outcome.FAILED:
                 count = sum(speaks_against(one.objection) for one in self.open)
-                return f"{count} thing(s) speak against this work"
+                return f"{count} {'thing speaks' if count == 1 else 'things speak'} against this work"
             case _:
-                return f"this work could not be shown to be right: {len(self.open)} thing(s) are missing"
+                count = len(self.open)
+                missing = "1 thing is" if count == 1 else f"{count} things are"
+                return f"this work could not be shown to be right: {missing} missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +118,7 @@ def judged(
     if settings is None:
         raise RuntimeError("a run has settings before it is judged")
     proofs = view.evidence.proofs.get(("", view.whole.tree))
-    failing = [one for one in whole_results(view) if one.verdict is CommandVerdict.FAILED]
-    failed = {one.run.command for one in failing}
+    failed = {one.run.command: one for one in whole_results(view) if one.verdict is CommandVerdict.FAILED}
     # Nothing else vouches for a stranger's work, whatever the effort.
     demanding = replace(settings.effort, block_unasked_work=True)
     gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, demanding)]
@@ -135,9 +139,21 @@ def judged(
     )
 
 
-def _as_failure(one: Objection, failed: Collection[str]) -> Objection:
-    """Return a command's failure as something that speaks against the work."""
-    return replace(one, against=True) if one.subject in failed and one.weight is Weight.UNVERIFIED else one
+def _as_failure(one: Objection, failed: Mapping[str, Judged]) -> Objection:
+    """Return a command's failure as something that speaks against the work, with what it printed."""
+    if one.weight is not Weight.UNVERIFIED or one.subject not in failed:
+        return one
+    seen = failed[one.subject]
+    output = seen.run.failing_part or seen.run.output_tail
+    named = f": {listed(seen.failing[:_NAMED])}" if seen.failing else f" ({seen.why})" if seen.why else ""
+    return replace(
+        one,
+        against=True,
+        words=f"`{one.subject}` fails with this work{named}",
+        remedy=f"Run `{one.subject}`, and mend what fails there",
+        place=next((one.partition("::")[0] for one in seen.failing if "::" in one), ""),
+        evidence="\n".join(output.strip().splitlines()[-_LAST_LINES:]),
+    )
 
 
 def _reason(

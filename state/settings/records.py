@@ -453,6 +453,13 @@ class Settings:
     verify_also: Annotated[
         tuple[str, ...], SetBy("commands that sq runs to verify beside all others", key="verify.also")
     ] = ()
+    gate_verify: Annotated[
+        bool,
+        SetBy(
+            "the stop gate holds a session of yours while `sq verify` speaks against what it changed",
+            key="gate.verify",
+        ),
+    ] = False
     gateway: Annotated[
         bool, SetBy("with an API key, sessions ask through a gateway of sq's and do not get the key")
     ] = True

@@ -153,6 +153,9 @@ def _all(heard: Heard) -> Heard:
 
 async def _told(asked: Asked, work: Work, folder: Path, view: RunView, *, is_kept: bool = False) -> Tried:
     """Return what the checks say, from what a run recorded."""
+    if work.is_empty:
+        judgement = Judgement(outcome=Outcome.COMPLETE)
+        return Tried(work=work, folder=folder, view=view, judgement=judgement, is_kept=is_kept)
     blobs = await blobs_of(work)
     if view.ended and view.ended.outcome is not Outcome.COMPLETE:
         judgement = Judgement(outcome=view.ended.outcome, changed=len(blobs.files), cause=view.ended.cause)
@@ -172,10 +175,10 @@ async def blobs_of(work: Work) -> Blobs:
 async def _try(trial: Trial, work: Work) -> None:
     """Ask everything, and record the answers and the end."""
     trial.record(WorkGiven(commit=work.head, tree=work.tree))
-    if ended := await baseline_on(trial, work.base_tree):
-        trial.record(replace(ended, resumable=False))
-        return
     if not work.is_empty:
+        if ended := await baseline_on(trial, work.base_tree):
+            trial.record(replace(ended, resumable=False))
+            return
         finished = await verify(trial, task_id="", folder=trial.repository, tree=work.tree)
         await take_proofs(trial, finished, task_id="", base=work.base_tree)
     trial.record_hosts()

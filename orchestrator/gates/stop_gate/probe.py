@@ -20,6 +20,9 @@ _WRITE, _TASK = b'"TodoWrite"', b'"Task'  # in calls of the list tools, and in f
 _REQUEST = b'{"type":"api-request'  # whole requests, kept beside the conversation
 _SPOKEN = b'"type":"assistant"'
 _FEEDBACK = b" hook feedback:"
+_VERIFY_VARIABLE = "SQ_GATE_VERIFY"
+_USERS = ("sq", "config.toml")  # as state.settings.sources.user_file
+_ON_A_MAC = ("Library", "Application Support")
 _PROMISES = (".claude", "completion-state", "promises")
 NO_KEY = "the System 3 judge was skipped: ANTHROPIC_API_KEY is not set"
 _ENDED = ("completed", "failed", "killed", "stopped")
@@ -47,7 +50,11 @@ def project_of(given: "Mapping[str, object]", environ: "Mapping[str, str]" = os.
 def may_apply(given: dict[str, object]) -> bool:
     """Whether a step besides power steering can apply. Raises `OSError` if the working folder is gone."""
     session = _session_of(given)
-    return session.startswith(("orch-", "system3-")) or _holds_work(given, session)
+    return (
+        session.startswith(("orch-", "system3-"))
+        or _holds_work(given, session)
+        or may_verify(project_of(given))
+    )
 
 
 def only_lacks_a_key(given: dict[str, object]) -> bool:
@@ -113,14 +120,42 @@ def has_promises(project: str) -> bool:
     return bool(_promise_files(project))
 
 
-def _promise_files(project: str) -> list[str]:
+def may_verify(project: str, environ: "Mapping[str, str]" = os.environ) -> bool:
+    """Whether `gate.verify` may be set for a folder. False outside of a checkout."""
+    top = _top_of(project)
+    if not os.path.exists(os.path.join(top, ".git")):
+        return False
+    if _VERIFY_VARIABLE in environ:
+        return True
+    home = environ.get("HOME", "/")
+    folders = (
+        environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
+        os.path.join(home, *_ON_A_MAC),
+    )
+    return any(
+        map(_sets_verify, (os.path.join(top, "sq.toml"), *(os.path.join(one, *_USERS) for one in folders)))
+    )
+
+
+def _sets_verify(file: str) -> bool:
+    try:
+        text = end_of(file)
+    except (OSError, ValueError):
+        return False
+    return b"gate" in text and b"verify" in text
+
+
+def _top_of(project: str) -> str:
     top = here = os.path.realpath(project)
     while not os.path.exists(os.path.join(top, ".git")):
         if top == os.path.dirname(top):
-            top = here
-            break
+            return here
         top = os.path.dirname(top)
-    folder = os.path.join(top, *_PROMISES)
+    return top
+
+
+def _promise_files(project: str) -> list[str]:
+    folder = os.path.join(_top_of(project), *_PROMISES)
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json")]
     except (OSError, ValueError):

@@ -197,6 +197,8 @@ Steps = Iterable[tuple[IntEnum, GateStep]]  # each with its name, in the order o
 
 MECHANICAL_S = 6.0  # for all steps without a model together, a slow git included
 JUDGE_S = 8.0  # the judge's step, the transcript included (seed 003)
+VERIFY_S = 90.0  # for `sq verify`, with its set-up and its start
+VERIFY_ENDS_S = 10.0  # then it takes its worktrees away
 STEERING_S = 64.0  # power steering: 60 s for its checks, and its start
 _FILE = "stop.json"  # in the session's folder
 _STEERING = "P3_2_STEERING"  # the only step of the part with that name
@@ -249,7 +251,10 @@ class Mouth:
 def watch(stop: Stop, mouth: Mouth) -> None:
     """End this process at its deadline, even if something hangs. The stop is allowed, with a message."""
     deadline_s = (
-        MECHANICAL_S + (JUDGE_S if stop.is_system3 else 0) + (STEERING_S if stop.with_steering else 0)
+        MECHANICAL_S
+        + (JUDGE_S if stop.is_system3 else 0)
+        + (STEERING_S if stop.with_steering else 0)
+        + (VERIFY_S + VERIFY_ENDS_S if probe.may_verify(str(stop.project), stop.environ) else 0)
     )
 
     def give_up(*_: object) -> NoReturn:

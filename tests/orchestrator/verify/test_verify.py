@@ -257,7 +257,7 @@ def test_a_ci_gets_a_summary_sarif_and_a_report(
     sarif: Any = json.loads(files["a.sarif"].read_text())
     (result,) = sarif["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "test_calc.py"
-    assert "❌ 1 thing(s) speak against this work" in files["summary.md"].read_text()
+    assert "❌ 1 thing speaks against this work" in files["summary.md"].read_text()
     assert "may check less" in files["report.html"].read_text()
 
 
