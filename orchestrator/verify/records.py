@@ -15,7 +15,8 @@ class Asked:
     """A request for `sq verify`. `flags` are settings: key → (the flag's name, its value).
 
     `given` are commits by name, `request` is a pull request by number, `worktree` the files as they are.
-    `spec` is a path at the base. `anew`: a result that is kept does not stand for an answer.
+    `spec` is a path at the base. `base_setup`: nothing that the work changed sets up a place. `anew`: a
+    result that is kept does not stand for an answer.
     """
 
     folder: Path
@@ -23,6 +24,7 @@ class Asked:
     worktree: bool = False
     request: int = 0
     spec: str = ""
+    base_setup: bool = False
     flags: Flags = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)
     anew: bool = False

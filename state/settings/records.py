@@ -473,6 +473,7 @@ class Settings:
         ),
     ] = None
     dry_run: bool = False
+    base_setup: bool = False  # as `sq verify --base-setup` asks: no place is set up by what a work changed
     check_only: bool = False  # as `sq check` asks: the run ends with the questions about the spec
     approve: bool = False  # nothing is built before `sq approve`
     plan_to: str = ""  # as `--plan-only` asks: the file that gets the plan, with which the run ends

@@ -26,6 +26,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "--pr", "request", type=click.IntRange(min=1), help="Fetch this pull request, and ask about it."
 )
 @click.option("--spec", metavar="FILE", default="", help="The words that asked for the work, as at the base.")
+@click.option(
+    "--base-setup",
+    is_flag=True,
+    help="Set up by the lock files and manifests of the base alone; nothing that the work adds is installed.",
+)
 @flags.settings(verify="CMD", sandbox="", effort="NAME")
 @click.option(
     "--within",
@@ -63,6 +68,7 @@ def command(
     worktree: bool,
     request: int | None,
     spec: str,
+    base_setup: bool,
     within: float | None,
     accepted: tuple[str, ...],
     anew: bool,
@@ -99,6 +105,7 @@ def command(
         worktree=worktree,
         request=request or 0,
         spec=spec,
+        base_setup=base_setup,
         flags=given,
         accepted=dict.fromkeys(accepted, "the command line"),
         anew=anew,

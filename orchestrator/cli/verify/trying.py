@@ -12,6 +12,7 @@ import anyio
 from agents.access import Credentials
 from agents.claude_code.executable import NAME
 from agents.concurrency import task_group
+from agents.process.sandbox.choice import Choice
 from agents.session.permissions import rule_names
 from orchestrator.cli.runs.bounded import bounded
 from orchestrator.cli.runs.opened_hosts import registries_to_open, signed_in_at
@@ -20,10 +21,10 @@ from orchestrator.cli.runs.request import RunEnvironment, choose
 from orchestrator.cli.version import sq_version
 from orchestrator.git.command import git_version
 from orchestrator.git.pinned import record_git
-from orchestrator.git.pinned_config import trusting
+from orchestrator.git.pinned_config import TrustedGit, trusting
 from orchestrator.git.repository import find_repository
 from orchestrator.git.trees import entries_in, text_at
-from orchestrator.git.workspace import show_tree
+from orchestrator.git.workspace import remove_scratch, show_tree
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import baseline_on
@@ -38,17 +39,40 @@ from orchestrator.verify.kept import keep, kept_run, key_of, state_folder
 from orchestrator.verify.ranges import Work, messages_of, work_of
 from orchestrator.verify.records import Asked, Tried
 from state.errors import UsageError
+from state.ids import RunId
 from state.journal.events import PlanAccepted, RunEnded, RunInterrupted, RunStarted, Stored, WorkGiven
 from state.journal.recorder import Recorder
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.paths import SCRATCH, worktree_root
+from state.paths import SCRATCH, StateFolder, worktree_root
 from state.settings.config import ResolvedConfig, load_config
 from state.settings.records import Confinement, Sandbox, Settings
 from state.settings.sources import REPOSITORY_FILE
 
 Heard = Callable[[Stored, RunView], None]
 _PLAN = ".plan.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """A work with all that decides what is asked about it, and where."""
+
+    work: Work
+    asked: Asked
+    settings: Settings
+    spec: "_Spec"
+    choice: Choice
+
+    def key(self, environ: Mapping[str, str]) -> str:
+        """Return the name under which its result is kept."""
+        return key_of(
+            self.work,
+            self.settings,
+            [self.spec.text, self.spec.plan_text],
+            version=sq_version(),
+            environ=environ,
+            held=f"{self.choice.level} {bool(self.choice.program)}",
+        )
 
 
 async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tried:
@@ -61,32 +85,95 @@ async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tri
         raise UsageError("git was not found on PATH. Install git")
     repository = await find_repository(asked.folder)
     work = await work_of(repository, asked.given, worktree=asked.worktree, request=asked.request)
-    settings, config = await _settings(asked, work, surroundings.environ)
     state = state_folder(work.root)
-    settings = await with_included(config, settings, work.root, work.base, state.root)
-    contents = await _spec_at(work, asked.spec)
-    choice = await choose(settings.sandbox.mode, settings, Credentials.REHEARSAL, surroundings)
-    key = key_of(
-        work,
-        settings,
-        [contents.text, contents.plan_text],
-        version=sq_version(),
-        environ=surroundings.environ,
-        held=f"{choice.level} {bool(choice.program)}",
-    )
+    wanted = await _wanted(asked, work, surroundings, state)
+    key = wanted.key(surroundings.environ)
     if not asked.anew and (known := kept_run(state, key)):
         return await _told(asked, work, *known, is_kept=True)
     run_id, folder = state.new_run()
-    trusted = await record_git(work.root, folder, worktree_root(work.root, run_id))
-    with trusting(trusted):
-        place = worktree_root(work.root, run_id) / f"{SCRATCH}1"
+    view = await _ask(wanted, surroundings, heard, folder)
+    if view.ended and view.ended.outcome is Outcome.COMPLETE:
+        keep(state, key, run_id)
+    return await _told(asked, work, folder, view)
+
+
+async def _wanted(asked: Asked, work: Work, surroundings: RunEnvironment, state: StateFolder) -> _Wanted:
+    settings, config = await _settings(asked, work, surroundings.environ)
+    settings = await with_included(config, settings, work.root, work.base, state.root)
+    choice = await choose(settings.sandbox.mode, settings, Credentials.REHEARSAL, surroundings)
+    if asked.base_setup and not choice.held.commands:
+        raise UsageError(
+            "--base-setup needs a sandbox, in which no other set-up can run: leave --sandbox off out"
+        )
+    spec = await _spec_at(work, asked.spec)
+    return _Wanted(work=work, asked=asked, settings=settings, spec=spec, choice=choice)
+
+
+async def _ask(wanted: _Wanted, surroundings: RunEnvironment, heard: Heard, folder: Path) -> RunView:
+    """Begin a run without agents in a folder, ask everything, and return its view at the end."""
+    work, settings = wanted.work, wanted.settings
+    worktrees = worktree_root(work.root, RunId(folder.name))
+    trusted = await record_git(work.root, folder, worktrees)
+    redact = surroundings.redactor_for(work.root)
+    place = worktrees / f"{SCRATCH}1"
+    async with AsyncExitStack() as stack:
+        stack.enter_context(trusting(trusted))
+        stack.push_async_callback(_remove_left, work.root, place)
         await show_tree(work.root, place, work.base_tree, base=work.base)
+        started = _started(wanted, surroundings, folder, trusted, place)
+        journal = stack.enter_context(surroundings.open_journal(folder, redact=redact))
+        journal.append(started, *wanted.spec.events)
+        stack.enter_context(log_to(folder / "sq.log", run_id=started.run_id, redact=redact))
+        boundary = await stack.enter_async_context(
+            bounded(
+                started,
+                settings,
+                surroundings,
+                wanted.choice,
+                folder=folder,
+                trusted=trusted,
+                project=place,
+            )
+        )
+        recorder = Recorder(journal, heard=_all(heard))
+        commands = ProjectCommands(
+            environ=surroundings.environ,
+            folder=folder,
+            settings=settings,
+            containment=surroundings.containment,
+            boundary=boundary,
+            recorder=recorder,
+        )
+        trial = Trial(
+            recorder=recorder,
+            folder=folder,
+            commands=commands,
+            evidence=EvidenceSources(
+                scratch_worktree=scratch_worktree, have_outputs=have_outputs, take_proofs=take_proofs
+            ),
+            environ=surroundings.environ,
+            scratch=ScratchWorktrees(free=[place], made=1, shown={place: work.base_tree}),
+        )
+        await _until_stopped(trial, work)
+        return recorder.view
+
+
+async def _remove_left(repository: Path, place: Path) -> None:
+    """Remove the first place if an error came before the trial, which removes all."""
+    with anyio.CancelScope(shield=True):
+        await remove_scratch(repository, place)
+
+
+def _started(
+    wanted: _Wanted, surroundings: RunEnvironment, folder: Path, trusted: TrustedGit, place: Path
+) -> RunStarted:
+    work, settings, held = wanted.work, wanted.settings, wanted.choice.held
     environ, sandbox = surroundings.environ, settings.sandbox
-    registries = registries_to_open(place, sandbox, choice.held, environ)
-    started = RunStarted(
-        run_id=run_id,
-        spec_name=asked.spec,
-        spec_text=contents.text,
+    registries = registries_to_open(place, sandbox, held, environ)
+    return RunStarted(
+        run_id=RunId(folder.name),
+        spec_name=wanted.asked.spec,
+        spec_text=wanted.spec.text,
         repository=str(work.root),
         worktrees=str(trusted.worktrees or ""),
         base_commit=work.base,
@@ -100,47 +187,11 @@ async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tri
         confined=Confinement(
             agent=NAME,
             containment=surroundings.containment,
-            sandbox=choice.held,
+            sandbox=held,
             registries=registries,
             signed_in=signed_in_at(place, sandbox, environ) if registries else (),
         ),
     )
-    redact = surroundings.redactor_for(work.root)
-    with surroundings.open_journal(folder, redact=redact) as journal:
-        journal.append(started, *contents.events)
-        async with AsyncExitStack() as stack:
-            stack.enter_context(log_to(folder / "sq.log", run_id=run_id, redact=redact))
-            stack.enter_context(trusting(trusted))
-            boundary = await stack.enter_async_context(
-                bounded(
-                    started, settings, surroundings, choice, folder=folder, trusted=trusted, project=place
-                )
-            )
-            recorder = Recorder(journal, heard=_all(heard))
-            commands = ProjectCommands(
-                environ=environ,
-                folder=folder,
-                settings=settings,
-                containment=surroundings.containment,
-                boundary=boundary,
-                recorder=recorder,
-            )
-            trial = Trial(
-                recorder=recorder,
-                folder=folder,
-                commands=commands,
-                evidence=EvidenceSources(
-                    scratch_worktree=scratch_worktree, have_outputs=have_outputs, take_proofs=take_proofs
-                ),
-                environ=environ,
-                scratch=ScratchWorktrees(free=[place], made=1, shown={place: work.base_tree}),
-            )
-            await _until_stopped(trial, work)
-            view = recorder.view
-    done = await _told(asked, work, folder, view)
-    if view.ended and view.ended.outcome is Outcome.COMPLETE:
-        keep(state, key, run_id)
-    return done
 
 
 def _all(heard: Heard) -> Heard:
@@ -192,6 +243,9 @@ async def _until_stopped(trial: Trial, work: Work) -> None:
             tasks.start_soon(_heed_signals, trial, tasks.cancel_scope)
             await _try(trial, work)
             tasks.cancel_scope.cancel()
+    except Exception as error:
+        trial.record(RunEnded(outcome=Outcome.FAILED, cause=f"sq failed: {type(error).__name__}: {error}"))
+        raise
     finally:
         with anyio.CancelScope(shield=True):
             if trial.view.ended is None:
@@ -258,7 +312,12 @@ async def _settings(asked: Asked, work: Work, environ: Mapping[str, str]) -> tup
         if text := await text_at(work.root, work.base, REPOSITORY_FILE):
             (Path(folder) / REPOSITORY_FILE).write_text(text, "utf-8")
         config = load_config(Path(folder), environ, flags=asked.flags, rules=rule_names())
-    settings = replace(config.settings, worktrees=True, limits=replace(config.settings.limits, deadline=""))
+    settings = replace(
+        config.settings,
+        worktrees=True,
+        base_setup=asked.base_setup,
+        limits=replace(config.settings.limits, deadline=""),
+    )
     if environ.get("CI") and config.values["sandbox"].source == "default":
         settings = replace(settings, sandbox=replace(settings.sandbox, mode=Sandbox.WHOLE))
     return settings, config

@@ -16,7 +16,7 @@ from orchestrator.gates.stop_gate.stop import GateStep
 
 
 class Priority(IntEnum):
-    """The steps by their names, as in seed 003. A number repeats the name (P2_5: 25). `STEPS` is the order."""
+    """The steps by name, as in seed 003. A number repeats the name (P2_5: 25). `STEPS` has the order."""
 
     P1_PROMISE = 10
     P2_5_ORCHESTRATOR = 25

@@ -242,12 +242,18 @@ async def _in_sandbox(
             await put_back(await base_tree(run))
     if any(not one.passed for one in results.runs) and listed:
         return results
-    if listed and await _list_key(run, at.folder) != list_at_base:
+    if listed and not run.settings.base_setup and await _list_key(run, at.folder) != list_at_base:
         results.sealed = True
         variables = {**await ready_environment(run, at.folder), **offline_variables()}
         results.runs += await run_listed(run, at.folder, reach=Reach.SEALED, environment=variables)
     changed = [step for step in (await plan_for(run, at.folder)).steps if step.key not in results.keys]
-    await run_steps_apart(run, changed, at.folder, results, tree=at.tree)
+    if run.settings.base_setup:
+        results.keys += [step.key for step in changed]
+        results.not_again += [
+            f"`{one.command}` ({one.why}) is not run: the set-up is that of the base" for one in changed
+        ]
+    else:
+        await run_steps_apart(run, changed, at.folder, results, tree=at.tree)
     return results
 
 

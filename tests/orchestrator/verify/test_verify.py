@@ -285,3 +285,23 @@ def test_a_bundle_is_repeated_elsewhere_and_a_forged_one_is_refused(
     assert verified(tmp_path / "elsewhere", *check).code == 1
     assert verified(project, "--bundle", bundle).code == 0
     assert "it is not signed" in verified(tmp_path / "elsewhere", *check).data["says"]
+
+
+@pytest.mark.late
+def test_with_the_set_up_of_the_base_nothing_that_the_work_adds_is_installed(
+    repository: Path, shell: Callable[..., str], tmp_path: Path
+) -> None:
+    base = {
+        **BASE,
+        "sq.toml": '[worktree]\nsetup = ["sh make.sh"]\n',
+        "make.sh": "echo base > made.txt\n",
+        ".gitignore": "made.txt\n__pycache__\n",
+        "test_made.py": "def test_made():\n    assert open('made.txt').read() == 'base\\n'\n",
+    }
+    commits(repository, shell, base)
+    on_branch(repository, shell, {**GOOD, "make.sh": "echo work > made.txt\n"})
+    as_it_is = verified(repository, "--json")
+    assert "test_made.py::test_made" in as_it_is.data["commands"][0]["failing"], as_it_is.out
+    assert verified(repository, "--base-setup", "--json").data["commands"][0]["failing"] == []
+    refused = verified(repository, "--base-setup", "--sandbox", "off")
+    assert (refused.code, "--base-setup needs a sandbox" in refused.err) == (2, True)
