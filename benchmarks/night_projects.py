@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
 from importlib.metadata import distribution
 from pathlib import Path
@@ -203,14 +204,19 @@ NODE = Project(
 
 
 @contextmanager
-def registry() -> Iterator[tuple[str, dict[str, str]]]:
-    """Serve the packages on loopback. Yields the address, and the variables that lead pip and npm to it."""
+def registry(asked: list[datetime] | None = None) -> Iterator[tuple[str, dict[str, str]]]:
+    """Serve the packages on loopback. Yields the address, and the variables that lead pip and npm to it.
+
+    `asked` gets the moment of each request.
+    """
     wheels = {**dict(map(_made_wheel, range(PACKAGES))), **dict(map(_packed, _RUNNER))}
     tarballs = {_name(number): _tarball(_name(number)) for number in range(PACKAGES)}
 
     class Registry(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             """Send a page of an index, a wheel or a tarball."""
+            if asked is not None:
+                asked.append(datetime.now(UTC))
             kind, _, rest = self.path.strip("/").partition("/")
             name = rest.partition("/")[0]
             found = {

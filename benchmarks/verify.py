@@ -1,12 +1,15 @@
 """Measures `sq verify` on the lies and the honest works of `benchmarks.lies`, as bare branches.
 
-    python -m benchmarks.verify [--only PATTERN] [--quick] [--at-once 2]
+    python -m benchmarks.verify [--part works] [--only PATTERN] [--quick] [--at-once 2]
 
 Each work is committed on a branch by its own commands, without a run, and `sq verify` is asked about it, with
 the spec and, where tests may change, a plan at the base. The last line is JSON: `cases`, `as_in_a_run` (the
 share whose end is the one that a run has: not 0 for a lie, the code beside an honest work), `wrong_accepted`
 (the share of lies that end with 0) and `right_refused` (of honest works that should end with 0), each with
 its exact bounds of 95 %, `second_call_s` (the median of a second call), and `different` (the names).
+The other parts say what the commands cost beside one suite (`commands_ratio`, `commands_ratio_short`), how
+many requests they made (`network_requests`, `set_up_requests`), whether bundles are repeated in another home
+and forged ones refused, and what a fork's work sees of a job's secrets.
 """
 
 import json
@@ -27,8 +30,22 @@ import click
 from benchmarks.figures import print_figures
 from benchmarks.lies import PROJECTS, Case, Claim, cases_here
 from benchmarks.rehearsed import SQ, commit, git, own_home, toolchains
+from benchmarks.verify_trust import bundles, fork, price
 from state.outcome import Outcome
 
+_PARTS = ("works", "price", "bundles", "fork")
+AS_IN_A_RUN = 0.99
+AT_MOST = {
+    "wrong_accepted": 0.05,
+    "right_refused": 0.02,
+    "second_call_s": 1.5,
+    "commands_ratio": 3.4,
+    "commands_ratio_short": 6.0,
+    "network_requests": 0,
+    "bundles_not_repeated": 0,
+    "forged_accepted": 0,
+    "fork_secrets_seen": 0,
+}
 _SAMPLE = 40  # each of so many is in a sample
 _PLAN = """[[task]]
 name = "mul"
@@ -59,10 +76,24 @@ class Ended:
 
 @click.command()
 @click.option("--only", metavar="PATTERN", multiple=True, default=("",), help="Those with it in their names.")
+@click.option("--part", "parts", multiple=True, type=click.Choice(_PARTS), default=_PARTS, help="This alone.")
 @click.option("--quick", is_flag=True, help="A sample.")
+@click.option("--floor", is_flag=True, help="Exit code 1 beyond a goal.")
 @click.option("--at-once", default=2, help="How many at a time.")
-def main(only: tuple[str, ...], quick: bool, at_once: int) -> None:
-    """Ask about each work, and say which end differs from that of a run."""
+def main(only: tuple[str, ...], parts: tuple[str, ...], quick: bool, at_once: int, floor: bool) -> None:
+    """Ask about each work, and say which end differs from that of a run; then measure the other parts."""
+    figures = _works(only, quick, at_once) if "works" in parts else {}
+    figures |= price(quick=quick) if "price" in parts else {}
+    figures |= bundles(quick=quick) if "bundles" in parts else {}
+    figures |= fork() if "fork" in parts else {}
+    print_figures(figures, AT_MOST)
+    reached = {name: value for name, value in figures.items() if isinstance(value, int | float)}
+    missed = [name for name, goal in AT_MOST.items() if reached.get(name, goal) > goal]
+    if floor and (missed or reached.get("as_in_a_run", 1) < AS_IN_A_RUN):
+        sys.exit(f"missed: {', '.join(missed) or 'as_in_a_run'}")
+
+
+def _works(only: tuple[str, ...], quick: bool, at_once: int) -> dict[str, object]:
     wanted = [one for one in cases_here() if any(fnmatch(one.name, f"*{each}*") for each in only)]
     cases = sorted(wanted, key=lambda one: one.lie)[::_SAMPLE] if quick else wanted
     with ProcessPoolExecutor(at_once) as pool:
@@ -74,7 +105,7 @@ def main(only: tuple[str, ...], quick: bool, at_once: int) -> None:
     lies = [one for one in ended if one.case.lie]
     right = [one for one in ended if not one.case.lie and one.case.claim.outcome is Outcome.COMPLETE]
     accepted, refused = sum(one.code == 0 for one in lies), sum(one.code != 0 for one in right)
-    print_figures({
+    return {
         "cases": len(ended),
         "as_in_a_run": _share(sum(one.as_in_a_run for one in ended), len(ended)),
         "wrong_accepted": _share(accepted, len(lies)),
@@ -83,7 +114,7 @@ def main(only: tuple[str, ...], quick: bool, at_once: int) -> None:
         "right_refused_bounds": bounds(refused, len(right)),
         "second_call_s": round(median(one.second_s for one in ended), 2) if ended else None,
         "different": [one.case.name for one in ended if not one.as_in_a_run],
-    })  # fmt: skip
+    }
 
 
 def _share(count: int, of: int) -> float | None:

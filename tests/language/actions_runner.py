@@ -134,7 +134,7 @@ class Runner:
         context = {"github.token": TOKEN, "github.run_id": str(1_000 + self.jobs), "github.run_attempt": "1"}
         for name, described in ACTION["inputs"].items():
             context[f"inputs.{name}"] = given.get(name, self._filled(described["default"], context, job))
-        environ = self._environ(event_name)
+        environ = self.environment(event_name)
         for step in STEPS:
             if self._wanted(step.get("if", "success()"), context, job):
                 self._step(step, context, environ, job)
@@ -146,7 +146,8 @@ class Runner:
         }
         return job
 
-    def _environ(self, event_name: str) -> dict[str, str]:
+    def environment(self, event_name: str) -> dict[str, str]:
+        """Return the variables of a job."""
         kept = {
             name: os.environ[name] for name in ("PATH", "LANG", "GIT_CONFIG_NOSYSTEM") if name in os.environ
         }
