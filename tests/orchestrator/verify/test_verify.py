@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests_of_verify import BASE, Verified, commits, verified
 
 from state.journal.events import RunStarted
@@ -305,3 +306,48 @@ def test_with_the_set_up_of_the_base_nothing_that_the_work_adds_is_installed(
     assert verified(repository, "--base-setup", "--json").data["commands"][0]["failing"] == []
     refused = verified(repository, "--base-setup", "--sandbox", "off")
     assert (refused.code, "--base-setup needs a sandbox" in refused.err) == (2, True)
+
+
+@pytest.mark.late
+def test_the_template_for_gitlab_verifies_a_merge_request(
+    project: Path, shell: Callable[..., str], tmp_path: Path
+) -> None:
+    document = (Path(__file__).parents[3] / "docs/verify.md").read_text()
+    template = yaml.safe_load(document.split("For GitLab:")[1].split("```yaml\n")[1].split("```")[0])[
+        "verify"
+    ]
+    source = tmp_path / "source"
+    (source / "bin").mkdir(parents=True)
+    (source / "bin/sq").write_text(f'#!/bin/sh\nexec {sys.executable} -m orchestrator.cli "$@"\n')
+    (source / "bin/sq").chmod(0o755)
+    shell(source, "git", "init", "-q")
+    shell(source, "git", "add", "-A")
+    shell(source, "git", "-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-qm", "sq")
+    ends = {}
+    base = shell(project, "git", "rev-parse", "HEAD")
+    for name, files in {"good": GOOD, "broken": BROKEN}.items():
+        shell(project, "git", "switch", "-qc", name, base)
+        commits(project, shell, files)
+        job = tmp_path / name / "project"
+        shell(tmp_path, "git", "clone", "-q", str(project), str(job))
+        shell(job, "git", "checkout", "-q", "--detach", f"origin/{name}")
+        variables = {
+            "CI": "true",
+            "CI_PROJECT_DIR": str(job),
+            "CI_MERGE_REQUEST_DIFF_BASE_SHA": base,
+            "CI_COMMIT_SHA": shell(job, "git", "rev-parse", "HEAD"),
+            "CI_JOB_TOKEN": "of-the-job",
+            "SOURCE": str(source),
+            "COMMIT": shell(source, "git", "rev-parse", "HEAD"),
+        }
+        done = subprocess.run(
+            ["bash", "-e", "-c", "\n".join(template["script"])],
+            cwd=job,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        ends[name] = done.returncode
+        assert (job / template["artifacts"]["paths"][0]).exists(), done.stdout + done.stderr
+    assert ends == {"good": 0, "broken": 1}
