@@ -21,13 +21,14 @@ from orchestrator.checks.output import cause_of
 from orchestrator.git.trees import contents_at, links_in, with_contents
 from orchestrator.project.files import changed_lines, is_code, written_here
 from orchestrator.project.functions.emptying import emptied
-from orchestrator.project.functions.functions import Function
+from orchestrator.project.functions.functions import Function, changed_functions
 from orchestrator.project.functions.small_changes import SmallChange, small_changes
 from orchestrator.project.shell import simple_commands
 from state.records.commands import CommandRun, TestState, WithoutWork
 from state.words import names_of
 
 _TRIES = 6  # parts that are taken out alone, and small changes
+_GROUPS = 3  # of new lines, each of which has to be noticed
 # Functions that check others, which may stand in the same file as these.
 _CHECKS = re.compile(
     r"(?i)main|.*self_?(?:tests?|checks?)|(?:run|do)?_?(?:all)?_?(?:tests?|checks?|specs?)|test_?\w*"
@@ -149,6 +150,35 @@ async def by_small_changes(
     asking = await _asking(change, bench, compared, work, runs)
     found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
     return replace(found, needed=True, noticed=None, functions=(), partly=True) if found.failing else answer
+
+
+async def without_new_lines(
+    change: Change, bench: Bench, compared: ResultComparison, work: Work, runs: Runs, answer: WithoutWork
+) -> WithoutWork:
+    """Return the answer, with `needed` False if no test needs new lines that the work put between old ones.
+
+    Only tests of the base failed without these functions, and they passed with the base's lines too.
+    """
+    asking = await _asking(change, bench, compared, work, runs)
+    files = dict.fromkeys(one.function.file for one in work.changes)
+    groups = [one for file in files for one in _inserted(asking, file)]
+    for group in sorted(groups, key=lambda one: -len(one.lines))[:_GROUPS]:
+        contents = asking.without(group)
+        after = {file: asking.after[file] for file in contents}
+        acting = await aside(partial(changed_functions, contents, after), "the sources of the work")
+        names = tuple(f"{one.function.file}: {one.function.name}" for one in acting)
+        if names and (await asking.ran(contents)).passed:
+            lines = f"{group.name}:{min(group.lines)}-{max(group.lines)}"
+            return replace(answer, needed=False, functions=names, lines=lines)
+    return answer
+
+
+def _inserted(asking: _Asking, file: str) -> list[_Part]:
+    """Return the groups of lines of a file that stand between two neighbours of the base."""
+    old, new = asking.before.get(file, b"").splitlines(), asking.after[file].splitlines()
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    groups = [frozenset(range(c + 1, d + 1)) for kind, _, _, c, d in codes if kind == "insert"]
+    return [_Part(name=file, lines=lines) for lines in groups]
 
 
 async def _with_small_changes(asking: _Asking, parts: Sequence[_Part], told: WithoutWork) -> WithoutWork:

@@ -176,17 +176,27 @@ def without_work(answers: Sequence[WithoutWork]) -> Iterator[Objection | Proof]:
                 check=WITHOUT_WORK,
                 weight=Weight.ONCE,
                 subject=one.command,
-                words=f"no test fails without the work: `{one.command}` passes with {listed(one.functions)} "
-                "emptied",
+                words=_unneeded(one),
                 remedy="No test shows what this code does. Write one that calls the real code and compares "
                 "its result with the one that the spec asks for. A test does not count if it patches the "
                 "code, only logs, or accepts any result, for instance each one that is not null.",
-                place=one.functions[0].partition(": ")[0] if one.functions else "",
+                place=one.lines.partition("-")[0] or one.functions[0].partition(": ")[0]
+                if one.functions
+                else "",
                 parts=one.functions,
             )
         if one.problem:
             why = f"whether `{one.command}` fails without the work: {one.problem}"
             yield unknown(WITHOUT_WORK, one.command, why)
+
+
+def _unneeded(one: WithoutWork) -> str:
+    if one.lines:
+        return (
+            f"no test fails without the new lines of {listed(one.functions)}: `{one.command}` passes without "
+            f"{one.lines} too"
+        )
+    return f"no test fails without the work: `{one.command}` passes with {listed(one.functions)} emptied"
 
 
 def unproven(test: str) -> Objection:

@@ -18,7 +18,7 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison, Work
 from orchestrator.checks.names_of_tests import of_files
-from orchestrator.checks.noticing import by_small_changes, noticing
+from orchestrator.checks.noticing import by_small_changes, noticing, without_new_lines
 from orchestrator.checks.objecting import BUILD, REPLACED, TESTS_ALONE, doubt
 from orchestrator.checks.output import cause_of
 from orchestrator.checks.replaced import replaced_by_tests
@@ -70,6 +70,8 @@ async def _found(change: Change, bench: Bench, compared: ResultComparison) -> As
         answer = await without_work(change, bench, asked, work)
         if answer.needed is None:
             answer = await by_small_changes(change, bench, asked, work, runs, answer)
+        elif answer.needed and _only_tests_of_the_base(compared, work, answer):
+            answer = await without_new_lines(change, bench, asked, work, runs, answer)
     if answer is None:
         return
     answer = replace(answer, command=compared.command)
@@ -102,6 +104,16 @@ async def _built_again(
     stale = done.exit_code and (await run_on(bench, again, change.base, [])).passed
     told = f"`{compared.command}` passes with the build that the work commits, and fails after `{build}`, so"
     return compared, f"{told} the source does not make that build ({cause_of(done)})" if stale else ""
+
+
+def _only_tests_of_the_base(compared: ResultComparison, work: Work, answer: WithoutWork) -> bool:
+    """Whether the work only changed functions of the base, and no new or changed test fails without them."""
+    if compared.touched.data or any(one.new for one in work.changes):
+        return False
+    before = compared.before.count.tests if compared.before else {}
+    touched = of_files(answer.failing, (*compared.touched.new, *compared.touched.held))
+    passed = all(before.get(name) is TestState.PASSED for name in answer.failing)
+    return bool(answer.failing) and passed and not touched
 
 
 def _idle(compared: ResultComparison, work: Work, answer: WithoutWork) -> tuple[str, ...]:

@@ -208,7 +208,8 @@ class WithoutWork:
     the work only if other files of tests run too. `noticed`: whether a command whose tests cannot be counted
     fails with a small change in the work, None if that was not asked. `small` is that change, or those that
     it did not notice. If counted tests failed with it, because nothing could be emptied, `functions` is ().
-    `partly`: only a part of the work was taken out or changed, so other tests may need the rest.
+    `partly`: only a part of the work was taken out or changed, so other tests may need the rest. `lines` are
+    new lines in functions of the base, as `file:first-last`, without which no test fails.
     """
 
     command: str
@@ -221,6 +222,7 @@ class WithoutWork:
     noticed: bool | None = None
     small: tuple[str, ...] = ()
     partly: bool = False
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ GOOD = {
 }
 HOLLOW = {**GOOD, "test_mul.py": "def test_mul():\n    assert True\n"}
 WEAKER = {**GOOD, "test_calc.py": BASE["test_calc.py"].replace("== 5", "in (5, 6)")}
+UNTESTED = {"calc.py": "def add(a, b):\n    if b is None:\n        return a\n    return a + b\n"}
+REWRITTEN = {"calc.py": "def add(a, b):\n    both = (a, b)\n    return sum(both)\n"}
 BROKEN = {"calc.py": "def add(a, b):\n    return a - b\n"}
 
 
@@ -47,10 +49,12 @@ def open_checks(done: Verified) -> set[str]:
         (GOOD, 0, set()),
         (HOLLOW, 5, {"work taken out"}),
         pytest.param(WEAKER, 1, {"base tests"}, marks=pytest.mark.late),
+        (UNTESTED, 5, {"work taken out"}),
+        pytest.param(REWRITTEN, 0, set(), marks=pytest.mark.late),
         (BROKEN, 1, {"commands"}),
         pytest.param({"README.md": "# Sums\n"}, 0, set(), marks=pytest.mark.late),
     ],
-    ids=["good", "hollow test", "weaker test", "broken", "documents"],
+    ids=["good", "hollow test", "weaker test", "untested branch", "rewritten", "broken", "documents"],
 )
 def test_a_work_is_judged_by_what_its_tests_show(
     files: dict[str, str], code: int, checks: set[str], project: Path, shell: Callable[..., str]
