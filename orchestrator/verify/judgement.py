@@ -13,6 +13,7 @@ from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
 from state.words import listed
 
+NOTHING_CHANGED = "nothing was changed, so there is nothing to ask"
 _NAMED = 8
 _LAST_LINES = 12  # of a failing command's output
 _TRAILER = re.compile(r"^Test-Changes:\s*(\S+?)(?:,)?\s+because\s+(.+)$", re.MULTILINE | re.IGNORECASE)
@@ -65,8 +66,6 @@ class Judgement:
         if self.cause:
             return self.cause
         match self.outcome:
-            case Outcome.COMPLETE if not self.changed:
-                return "nothing was changed, so there is nothing to ask"
             case Outcome.COMPLETE if self.only_prose:
                 return "nothing speaks against this work. It has no code"
             case Outcome.COMPLETE if not any(one.needs_work for one in self.proofs):

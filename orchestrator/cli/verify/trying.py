@@ -34,7 +34,7 @@ from orchestrator.run.places.set_up import have_outputs, remove_scratch_worktree
 from orchestrator.run.plan.plan_file import PlanContents, read_plan
 from orchestrator.run.record import EvidenceSources, ScratchWorktrees, Trial
 from orchestrator.verify.accepting import accepted_at_base
-from orchestrator.verify.judgement import Blobs, Judgement, judged
+from orchestrator.verify.judgement import NOTHING_CHANGED, Blobs, Judgement, judged
 from orchestrator.verify.kept import keep, kept_run, key_of, state_folder
 from orchestrator.verify.ranges import Work, messages_of, work_of
 from orchestrator.verify.records import Asked, Tried
@@ -205,7 +205,7 @@ def _all(heard: Heard) -> Heard:
 async def _told(asked: Asked, work: Work, folder: Path, view: RunView, *, is_kept: bool = False) -> Tried:
     """Return what the checks say, from what a run recorded."""
     if work.is_empty:
-        judgement = Judgement(outcome=Outcome.COMPLETE)
+        judgement = Judgement(outcome=Outcome.UNVERIFIED, cause=NOTHING_CHANGED)
         return Tried(work=work, folder=folder, view=view, judgement=judgement, is_kept=is_kept)
     blobs = await blobs_of(work)
     if view.ended and view.ended.outcome is not Outcome.COMPLETE:
