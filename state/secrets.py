@@ -23,17 +23,25 @@ _SECRET_VALUE = re.compile(
 )
 # Needed by commands although their names look like secrets.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
+# Settings of git, which reads all of them or fails.
+_OF_GIT = re.compile(r"GIT_CONFIG_(?:COUNT|(KEY|VALUE)_\d+)")
+_HEADER = re.compile(r"^\s*(?:[\w-]*authorization|private-token|cookie)\s*:", re.IGNORECASE)
 
 
 def secret_names(environ: Mapping[str, str]) -> list[str]:
     """Return the names of the variables whose values must not leave the orchestrator, sorted."""
-    return sorted(name for name, value in environ.items() if _is_secret(name, value))
+    found = [name for name, value in environ.items() if _is_secret(name, value)]
+    if any(map(_OF_GIT.fullmatch, found)):
+        found += [name for name in environ if _OF_GIT.fullmatch(name)]
+    return sorted({*found})
 
 
 @lru_cache(maxsize=2_048)  # each git command asks about all variables
 def _is_secret(name: str, value: str) -> bool:
     if name in _NO_SECRETS:
         return False
+    if _OF_GIT.fullmatch(name):
+        return bool(_SECRET_VALUE.search(value) or _HEADER.search(value))
     return bool(_SECRET_WORDS.search(name) or _SECRET_VALUE.search(value))
 
 

@@ -64,6 +64,16 @@ def test_commands_get_the_environment_without_its_secrets():
     assert len(environ) == 3
 
 
+def test_settings_of_git_in_variables_stay_whole_or_go_whole():
+    plain = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.abbrev", "GIT_CONFIG_VALUE_0": "9"}
+    assert without_secrets(plain) == plain
+    header = {
+        "GIT_CONFIG_KEY_1": "http.extraheader",
+        "GIT_CONFIG_VALUE_1": "AUTHORIZATION: basic eDpzZWNyZXQ=",
+    }
+    assert without_secrets({**plain, **header, "GIT_CONFIG_COUNT": "2", "PATH": "/bin"}) == {"PATH": "/bin"}
+
+
 def test_a_secret_is_replaced_by_the_name_of_its_variable():
     redact = redactor({"GITHUB_TOKEN": "ghp_1234567890", "PATH": "/bin"})
     assert redact("token ghp_1234567890, twice: ghp_1234567890") == (
