@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 
 _MOST_LINKS = 40
-_REMOVAL_S = 30.0
+_REMOVAL_S = 300.0  # tens of thousands of files take a minute on a slow disk
 _AT_ONCE = 10_000  # entries of a folder
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LARGEST = 256 * 2**20

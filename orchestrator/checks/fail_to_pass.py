@@ -18,8 +18,8 @@ from state.words import names_of
 
 
 def applies(change: Change, _: Bench, compared: ResultComparison, known: Answers) -> bool:
-    """Whether it is asked: the whole is not, and neither is work without which each new test failed."""
-    return not (change.is_final or compared.command in known.shown)
+    """Whether it is asked: not of works that were asked, and not if each new test failed without the work."""
+    return not (change.was_asked or compared.command in known.shown)
 
 
 async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answers) -> Answers:

@@ -15,11 +15,13 @@ class Policy:
     """How much is asked of a work, beside the weights of its objections.
 
     The builder hears of notes of the checks in `heard_notes` once, as of others that weigh more. A check in
-    `needed` that could not be asked costs code 0, unless something else shows that the work is needed.
+    `needed` that could not be asked costs code 0, unless something else shows that the work is needed. Notes
+    of the checks in `costly` cost it too.
     """
 
     heard_notes: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
+    costly: frozenset[str] = frozenset()
 
 
 def blocking(objections: Iterable[Objection]) -> list[Objection]:
@@ -39,7 +41,12 @@ def unheard(objections: Iterable[Objection], heard: Collection[str], policy: Pol
 
 def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> list[Objection]:
     """Return those that keep the end from code 0."""
-    found = [one for one in objections if one.weight not in {Weight.NOTE, Weight.UNKNOWN}]
+    found = [
+        one
+        for one in objections
+        if one.weight not in {Weight.NOTE, Weight.UNKNOWN}
+        or (one.weight is Weight.NOTE and one.check in policy.costly)
+    ]
     if any(one.needs_work for one in proofs):
         return found
     return [

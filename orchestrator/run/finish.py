@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
-from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, ruling_words
+from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, policy_of, ruling_words
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -159,7 +159,7 @@ def _whole(view: RunView, effort: Effort) -> list[tuple[Outcome, str]]:
         found = "; ".join(f"{issue.location}: {issue.description}" for issue in last.issues)
         rounds = effort.final_review_rounds
         causes.append((Outcome.STUCK, f"after {rounds} round(s) the final review still finds: {found}"))
-    others = [one for one in gaps_of_whole(view, effort) if one.check != BASE_TESTS]
+    others = [one for one in gaps_of_whole(view, policy_of(effort)) if one.check != BASE_TESTS]
     gaps = [*map(_gap, groups_of(others)), *_changed_tests(view)]
     return [*causes, *((Outcome.UNVERIFIED, why) for why in gaps)]
 

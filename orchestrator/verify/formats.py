@@ -64,6 +64,7 @@ def _reason(one: Reason) -> dict[str, Any]:
         "says": one.sentence,
         "do": objection.remedy,
         "place": objection.place,
+        "evidence": objection.evidence,
         "against": objection.against,
         "answered": objection.weight is not Weight.UNKNOWN,
         "open": one.is_open and not one.accepted,

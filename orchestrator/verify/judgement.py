@@ -5,9 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from orchestrator.checks.objecting import CODE_BEFORE
 from orchestrator.checks.outcome import speaks_against, verdict
 from orchestrator.checks.verdict import CommandVerdict, Judged
-from orchestrator.run.evidence.objections import gaps_of_whole, whole_results
+from orchestrator.run.evidence.objections import gaps_of_whole, policy_of, whole_results
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
@@ -119,9 +120,11 @@ def judged(
     proofs = view.evidence.proofs.get(("", view.whole.tree))
     failed = {one.run.command: one for one in whole_results(view) if one.verdict is CommandVerdict.FAILED}
     # Nothing else vouches for a stranger's work, whatever the effort.
-    demanding = replace(settings.effort, block_unasked_work=True)
-    gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, demanding)]
+    demanding = policy_of(replace(settings.effort, block_unasked_work=True))
+    policy = replace(demanding, costly=frozenset({CODE_BEFORE}))
+    gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, policy)]
     known = {one.id for one in gaps}
+    gaps = _in_one(gaps)
     others = [one for one in (proofs.objections if proofs else ()) if one.id not in known]
     said = {name: why for text in messages for name, why in _TRAILER.findall(text)}
     reasons = [
@@ -136,6 +139,22 @@ def judged(
         only_prose=bool(proofs and proofs.only_prose),
         changed=len(blobs.files),
     )
+
+
+def _in_one(gaps: Sequence[Objection]) -> list[Objection]:
+    """Return the objections with one for all new tests that pass on the code before."""
+    alike = [one for one in gaps if one.check == CODE_BEFORE]
+    others = [one for one in gaps if one.check != CODE_BEFORE]
+    if not alike:
+        return others
+    tests = [one.subject for one in alike]
+    words = f"no new or changed test fails on the code before the change: {listed(tests[:_NAMED])}"
+    remedy = (
+        "Let one of them fail on the code as it was and pass with the change. If the change is to alter no "
+        "behaviour, accept this by its name"
+    )
+    place = next((one.partition("::")[0] for one in tests if "::" in one), "")
+    return [*others, replace(alike[0], words=words, remedy=remedy, place=place, parts=tuple(tests))]
 
 
 def _as_failure(one: Objection, failed: Mapping[str, Judged]) -> Objection:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from orchestrator.checks.objecting import CODE_BEFORE
 from orchestrator.checks.order import CHECKS
 from orchestrator.run.evidence.objections import whole_results
 from orchestrator.run.evidence.summary import said
@@ -14,7 +15,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.objections import Weight
+from state.records.objections import Proof, Weight
 from state.words import baseline_words, count_words, listed
 
 _RUNS = 3.4  # of the project's commands in all, as a rule, of which the first is that at the base
@@ -101,15 +102,25 @@ def result_lines(view: RunView, judgement: Judgement) -> Iterator[str]:
     for reason in judgement.reasons:
         if reason.is_open or reason.objection.weight is not Weight.NOTE:
             yield from reason_lines(reason)
+    before = {one.command for one in judgement.proofs if one.check == CODE_BEFORE}
     for proof in judgement.proofs:
-        if proof.needs_work:
-            tests = f"{len(proof.tests)} test(s) of " if proof.tests else ""
-            which = f" ({listed(proof.tests[:_NAMED])})" if proof.tests else ""
-            yield f"for the work: {tests}`{proof.command}` fail without it{which}"
+        if proof.check == CODE_BEFORE:
+            yield f"for the work: {_tests(proof)} on the code before it"
+        elif proof.needs_work and proof.command not in before:
+            yield f"for the work: {_tests(proof)} without it"
     if judgement.only_prose:
         yield "for the work: it changes documents only, so there is no code to ask about"
     yield ""
     yield judgement.says
+
+
+def _tests(proof: Proof) -> str:
+    if not proof.tests:
+        return f"`{proof.command}` fails"
+    more = f" and {len(proof.tests) - _NAMED} more" if len(proof.tests) > _NAMED else ""
+    count = "1 test" if len(proof.tests) == 1 else f"{len(proof.tests)} tests"
+    fails = "fails" if len(proof.tests) == 1 else "fail"
+    return f"{count} of `{proof.command}` ({listed(proof.tests[:_NAMED])}{more}) {fails}"
 
 
 def reason_lines(one: Reason) -> Iterator[str]:
@@ -121,7 +132,7 @@ def reason_lines(one: Reason) -> Iterator[str]:
         yield f"    where: {objection.place}"
     if objection.remedy and one.is_open:
         yield f"    do: {objection.remedy}"
-    for line in objection.evidence.strip().splitlines()[:_EXCERPT]:
+    for line in _excerpt(objection.evidence):
         yield f"    | {line}"
     if one.explained:
         yield f"    a commit says: {one.explained}"
@@ -129,6 +140,12 @@ def reason_lines(one: Reason) -> Iterator[str]:
         yield f"    accepted by {one.accepted}"
     elif one.is_open:
         yield f"    name: {one.id}"
+
+
+def _excerpt(evidence: str) -> list[str]:
+    """Return lines of an evidence: of output the last ones, in which the failures are named."""
+    lines = [one for one in evidence.strip().splitlines() if one.strip()]
+    return lines[:_EXCERPT] if lines and lines[0].startswith(("- ", "+ ")) else lines[-_EXCERPT:]
 
 
 def summary(work: Work, view: RunView, judgement: Judgement) -> str:

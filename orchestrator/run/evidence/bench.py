@@ -53,6 +53,7 @@ def change_of(run: Trial, *, task_id: str, base: str, tree: str) -> Change:
         readings=view.plan.readings,
         is_part=bool(task_id) and len(view.tasks) != 1,
         is_final=not task_id,
+        was_asked=not task_id and bool(view.tasks),
         baseline=baseline_of(run),
         earlier={done.command: done for done in before.runs} if before else {},
     )

@@ -14,6 +14,7 @@ from state.records.commands import BaselineOutcome
 from state.records.objections import Objection, Weight
 from state.settings.records import Effort
 
+_OTHER_COMMANDS = "Name the commands that show this work with --verify, or mend this one at the base."
 _UNUSED = {
     BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
     BaselineOutcome.NEVER_ENDS: "never ends and was not run: ",
@@ -52,7 +53,7 @@ def without_spared(view: RunView, task_id: str, objection: Objection) -> Objecti
     return replace(objection, weight=Weight.NOTE, because=lines[0])
 
 
-def gaps_of_whole(view: RunView, effort: Effort) -> list[Objection]:
+def gaps_of_whole(view: RunView, policy: Policy) -> list[Objection]:
     """Return the objections that keep the merged whole from code 0."""
     proofs = view.evidence.proofs.get(("", view.whole.tree))
     results = whole_results(view)
@@ -67,7 +68,7 @@ def gaps_of_whole(view: RunView, effort: Effort) -> list[Objection]:
         *(proofs.proofs if proofs else ()),
         *(one for each in of_tasks if is_shown for one in each.proofs),
     ]
-    open_ = gaps(objections, speaking, policy_of(effort))
+    open_ = gaps(objections, speaking, policy)
     if not (open_ or evidence_of(view, results, proofs)):
         ran = "; ".join(
             f"`{one.run.command}` {one.why or 'executed no test that sq could count'}" for one in results
@@ -92,15 +93,17 @@ def _of_commands(view: RunView, results: list[Judged]) -> Iterator[Objection]:
         if one.verdict in {CommandVerdict.FAILED, CommandVerdict.UNANSWERED}:
             yield _unverified(command, f"the merged work does not pass `{command}`")
         elif one.verdict is CommandVerdict.NO_EVIDENCE and before and before.outcome.is_red:
-            yield _unverified(command, f"`{command}` vouches for nothing: {one.why}")
+            yield _unverified(command, f"`{command}` vouches for nothing: {one.why}", _OTHER_COMMANDS)
     for command, check in view.baseline.checks.items():
         if check.chosen and (why := _UNUSED.get(check.outcome)):
             problem = check.run.problem if check.outcome is BaselineOutcome.NEVER_ENDS else ""
             yield _unverified(command, f"`{command}` {why}{problem}")
 
 
-def _unverified(command: str, words: str) -> Objection:
-    return Objection(check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words)
+def _unverified(command: str, words: str, remedy: str = "") -> Objection:
+    return Objection(
+        check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words, remedy=remedy
+    )
 
 
 def changes_of(view: RunView, task: TaskView) -> list[Objection]:
