@@ -10,6 +10,7 @@ from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
 from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, ruling_words
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -55,7 +56,7 @@ async def bring_home(run: Run) -> None:
         await measure_whole(run)
         reviewed = run.view.whole.tree
         if not landing:
-            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
             await record_added(run)
             await catch_up(run)
         if run.view.whole.tree != reviewed:

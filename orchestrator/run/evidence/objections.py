@@ -1,7 +1,6 @@
 """The objections to the work of a run: how they are weighed there, and those to the merged whole."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from orchestrator.checks import objecting
 from orchestrator.checks.announced import unannounced
@@ -26,30 +25,6 @@ def policy_of(effort: Effort) -> Policy:
         heard_notes=frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ()),
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )
-
-
-def without_spared(view: RunView, task_id: str, objection: Objection) -> Objection:
-    """Return an objection as a note if the spec wants no test for the work that no test needs.
-
-    Of the whole, each task without such a test has to have its line.
-    """
-    if objection.check != objecting.WITHOUT_WORK or objection.weight is not Weight.ONCE:
-        return objection
-    if task_id:
-        lines = [view.tasks[task_id].task.without_tests]
-    else:
-        of_tasks = [
-            view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
-        ]
-        lines = [
-            one.because
-            for proofs in of_tasks
-            for one in (proofs.of(objecting.WITHOUT_WORK) if proofs else ())
-            if one.weight is not Weight.UNKNOWN
-        ]
-    if not lines or not all(lines):
-        return objection
-    return replace(objection, weight=Weight.NOTE, because=lines[0])
 
 
 def gaps_of_whole(view: RunView, effort: Effort) -> list[Objection]:

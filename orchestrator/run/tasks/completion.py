@@ -40,8 +40,9 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.bench import change_of
+from orchestrator.run.evidence.change import change_of
 from orchestrator.run.evidence.objections import policy_of
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.summary import (
     failures,
     feedback,
@@ -189,7 +190,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         if hidden := await _hidden_by_git(folder, judged):
             told, reason = f"{told}\n\n{hidden}", f"{reason}. {hidden}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, feedback=told)
-    proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
+    proofs = await take_proofs(run, finished, task_id=id_, base=base)
     if lost := blocking(proofs.objections):
         return _refusal(lost, "")
     if once := _said_once(run, task, proofs.objections):
