@@ -1,6 +1,6 @@
 """The objections to the work of a run: how they are weighed there, and those to the merged whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.checks import objecting
 from orchestrator.checks.announced import unannounced
@@ -12,6 +12,7 @@ from state.journal.view import RunView
 from state.records.commands import BaselineOutcome
 from state.records.objections import Objection, Weight
 from state.settings.records import Effort
+from state.words import sentence_of
 
 _UNUSED = {
     BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
@@ -76,6 +77,25 @@ def _of_commands(view: RunView, results: list[Judged]) -> Iterator[Objection]:
 
 def _unverified(command: str, words: str) -> Objection:
     return Objection(check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words)
+
+
+def gap_words(alike: Sequence[Objection]) -> str:
+    """Return equal objections as a cause of the end."""
+    told = sentence_of(alike)
+    if alike[0].weight is Weight.UNKNOWN:
+        return f"sq could not check {told}. A test that fails on the code before shows it too"
+    return f"{told} (--merge-unverified takes it nevertheless)" if alike[0].weight is Weight.ONCE else told
+
+
+def way_on(heard: Iterable[Objection]) -> str:
+    """Return what a Worker can do that hears these once and has a reason for its work."""
+    if any(one.weight is Weight.ONCE for one in heard):
+        return (
+            "If one of these has to stay as it is, claim completion again, say why in `notes`, and quote the "
+            "line of the spec that asks for it. The reviewer then rules on changed tests. The run can then "
+            "only end unverified, and the user's branch does not move."
+        )
+    return "Or claim completion again if there is a reason. The reviewer will look at it."
 
 
 def changes_of(view: RunView, task: TaskView) -> list[Objection]:

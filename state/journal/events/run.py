@@ -147,18 +147,18 @@ class InstructionsRead:
         return [f"agents read the project's instructions: {', '.join(self.files)}", *self.remarks]
 
 
+RunNote = LimitNear | HostsUsed | DependenciesAdded  # views alone read these
+
 RunEvent = (
     RunStarted
     | RunResumed
     | RunInterrupted
     | LimitReached
     | LandingStarted
-    | LimitNear
     | RunEnded
     | NoticeSent
-    | HostsUsed
-    | DependenciesAdded
     | InstructionsRead
+    | RunNote
 )
 
 
