@@ -22,7 +22,6 @@ from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import CommandRun
 from state.records.plan import ForecastBasis
-from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
 
@@ -134,7 +133,7 @@ class Trial:
     @property
     def settings(self) -> Settings:
         """The settings of this run now."""
-        return self.view.settings or settings_of(self.started)
+        return self.view.settings or self.started.settings
 
     @property
     def effort(self) -> Effort:
@@ -172,8 +171,3 @@ class Run(Trial):
     def task(self, task_id: str) -> TaskView:
         """Return the view of a task."""
         return self.view.tasks[task_id]
-
-
-def settings_of(started: RunStarted) -> Settings:
-    """Return the settings of a run. A run of an older sq named only its preset and commands."""
-    return started.settings or usual_settings(started.effort, started.verify)

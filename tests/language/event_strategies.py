@@ -21,7 +21,7 @@ from state.records.questions import Answer, Question, QuestionOption
 from state.records.reviews import CriterionVerdict, Finding, FindingState, JudgedBy, ReviewIssue
 from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
-from state.settings.presets import RETRY_LIMITS
+from state.settings.presets import RETRY_LIMITS, usual_settings
 from state.settings.records import Confinement
 from state.verdicts import Verdict
 
@@ -75,8 +75,7 @@ def started(run_id="r-1"):
         worktrees="/worktrees",
         base_commit="c0",
         base_branch="main",
-        effort="medium",
-        verify=(),
+        settings=usual_settings(),
         rehearsal=None,
         credentials="rehearsal",
         confined=Confinement(containment="supervisor"),

@@ -40,7 +40,7 @@ from orchestrator.run.evidence.bench import bench_of
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import Record, Run, settings_of
+from orchestrator.run.record import Record, Run
 from orchestrator.run.stop import StopRequest
 from orchestrator.run.tasks.attempt import load_gates
 from orchestrator.views.run.console import present, show_further, stopping_line
@@ -137,7 +137,7 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=begun.redact))
         view = fold(journal.read())
-        settings = view.settings or settings_of(started)
+        settings = view.settings or started.settings
         root = Path(started.repository)
         trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))

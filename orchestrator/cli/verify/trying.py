@@ -179,8 +179,6 @@ def _started(
         worktrees=str(trusted.worktrees or ""),
         base_commit=work.base,
         base_branch=None,
-        effort=settings.effort.name,
-        verify=settings.verify,
         rehearsal=None,
         credentials=Credentials.REHEARSAL,
         sq_version=sq_version(),

@@ -25,13 +25,11 @@ class RunStarted:
     worktrees: str
     base_commit: str
     base_branch: str | None
-    effort: str
-    verify: tuple[str, ...]
     rehearsal: str | None
     credentials: str
     sq_version: str
+    settings: Settings
     notes: tuple[str, ...] = ()
-    settings: Settings | None = None
     edit_dirty: bool = False
     confined: Confinement = field(default_factory=Confinement)
 

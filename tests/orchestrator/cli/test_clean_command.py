@@ -28,6 +28,7 @@ from state.journal.events import RunEnded, RunInterrupted, RunStarted
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
+from state.settings.presets import usual_settings
 from state.settings.records import Confinement
 from state.settings.sources import user_file
 
@@ -108,8 +109,7 @@ class Runs:
             worktrees=str(self.worktrees(run)) if worktrees else "",
             base_commit=self.head,
             base_branch="main",
-            effort="medium",
-            verify=(),
+            settings=usual_settings(),
             rehearsal=None,
             credentials="api-key",
             confined=Confinement(containment="supervisor"),

@@ -131,8 +131,6 @@ def started(run_id, repository):
         worktrees="",
         base_commit="a" * 40,
         base_branch="main",
-        effort="medium",
-        verify=(),
         rehearsal=None,
         credentials="api key",
         confined=Confinement(containment="namespaces"),

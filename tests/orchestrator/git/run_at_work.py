@@ -8,6 +8,7 @@ from state.journal.events import RunStarted
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.plan import Task
+from state.settings.presets import usual_settings
 from state.settings.records import Confinement
 
 RUN = "20260101-000000-aaaa"
@@ -47,8 +48,7 @@ class RunAtWork:
             worktrees=str(folder),
             base_commit=self.git("rev-parse", "HEAD"),
             base_branch="main",
-            effort="medium",
-            verify=(),
+            settings=usual_settings(),
             rehearsal=None,
             credentials="api-key",
             confined=Confinement(containment="supervisor"),

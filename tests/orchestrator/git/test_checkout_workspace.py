@@ -9,6 +9,7 @@ from state.journal.events import RunStarted
 from state.journal.events.tasks import TaskView, WholeView
 from state.journal.view import RunView
 from state.records.plan import Task
+from state.settings.presets import usual_settings
 from state.settings.records import Confinement
 
 
@@ -23,8 +24,7 @@ async def place(project, tmp_path, shell):
         worktrees="",
         base_commit=shell(project, "git", "rev-parse", "HEAD"),
         base_branch="main",
-        effort="medium",
-        verify=(),
+        settings=usual_settings(),
         rehearsal=None,
         credentials="api-key",
         confined=Confinement(containment="supervisor"),

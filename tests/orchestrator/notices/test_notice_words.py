@@ -19,6 +19,7 @@ from state.outcome import Outcome
 from state.records.plan import Task
 from state.records.questions import Question
 from state.settings.integrations import NoticeKind
+from state.settings.presets import usual_settings
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 SECRETLY = "words of an agent"
@@ -40,7 +41,7 @@ HOSTILE = [
 def view_of(title, *events, spec="spec.md", rehearsal=None):
     started = e.RunStarted(
         run_id="20260131-120000-abcd", spec_name=spec, spec_text="", repository="/home/me/shop", worktrees="",
-        base_commit="0" * 40, base_branch="main", effort="low", verify=(), rehearsal=rehearsal,
+        base_commit="0" * 40, base_branch="main", settings=usual_settings("low"), rehearsal=rehearsal,
         credentials="api key", sq_version="1",
     )  # fmt: skip
     plan = e.PlanAccepted(tasks=(Task(id="a", title=title, description=SECRETLY),), criteria=())

@@ -16,11 +16,12 @@ from state.records.questions import Answer
 from state.records.reviews import Finding, ReviewIssue
 from state.records.work import HandOver
 from state.roles import Role
+from state.settings.presets import usual_settings
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STARTED = e.RunStarted(
     run_id="r", spec_name="", spec_text="", repository="/r", worktrees="/w", base_commit="c0", base_branch="main",
-    effort="medium", verify=(), rehearsal=None, credentials="", sq_version="",
+    settings=usual_settings(), rehearsal=None, credentials="", sq_version="",
 )  # fmt: skip
 PLANNED = (STARTED, e.PlanAccepted(tasks=(Task(id="t1", title="", description=""),), criteria=()))
 PLACE = e.TaskStarted(task_id="t1", branch="b", worktree="/w/t1", base_commit="c0")

@@ -182,7 +182,7 @@ def test_flags_of_settings_hold_and_time_that_runs_out_is_named(
         started = journal.read(only=(RunStarted,))[0].event
     assert isinstance(started, RunStarted)
     assert started.settings
-    assert (started.effort, started.settings.sandbox.mode) == ("low", "off")
+    assert (started.settings.effort.name, started.settings.sandbox.mode) == ("low", "off")
     assert verified(project, "--json").code == 0  # what time left out is no result
 
 

@@ -20,7 +20,7 @@ from state.records.calls import CallEnd, Message, MessageKind
 from state.records.plan import Analysis, Forecast, Task
 from state.records.questions import Question
 from state.roles import Role
-from state.settings.presets import efforts
+from state.settings.presets import efforts, usual_settings
 from state.settings.records import Confinement, Limits, Settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -32,8 +32,7 @@ STARTED = e.RunStarted(
     worktrees="/worktrees/r1",
     base_commit="a" * 40,
     base_branch="main",
-    effort="medium",
-    verify=(),
+    settings=usual_settings(),
     rehearsal=None,
     credentials="api key",
     confined=Confinement(containment="namespaces"),
