@@ -7,7 +7,7 @@ about words of a spec, of a criterion or of a plan.
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 _WEIGHTS = {"weight", "against"}
@@ -28,7 +28,12 @@ def weighing_places(files: Iterable[Path]) -> list[Path]:
 
 def _weighs(module: ast.Module) -> bool:
     functions = {one.name: one for one in ast.walk(module) if isinstance(one, _Function)}
-    reading = {name for name, one in functions.items() if _reads_weight(one)}
+    reading = {
+        name
+        for name, function in functions.items()
+        for one in ast.walk(function)
+        if isinstance(one, ast.Attribute) and one.attr in _WEIGHTS
+    }
     while more := {name for name, one in functions.items() if reading & _named(one)} - reading:
         reading |= more
     return any(_concludes(functions[name]) for name in reading)
@@ -36,32 +41,6 @@ def _weighs(module: ast.Module) -> bool:
 
 def _named(node: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-
-
-def _reads_weight(function: _Function) -> bool:
-    """Whether a function depends on a weight: it compares one, or lets it choose."""
-    tests = [
-        part
-        for one in ast.walk(function)
-        for part in _tests_of(one)
-        for part in ast.walk(part)
-        if isinstance(part, ast.Attribute) and part.attr in _WEIGHTS
-    ]
-    return bool(tests)
-
-
-def _tests_of(node: ast.AST) -> Sequence[ast.AST]:
-    match node:
-        case ast.If() | ast.IfExp() | ast.While() | ast.Assert():
-            return [node.test]
-        case ast.Compare() | ast.BoolOp():
-            return [node]
-        case ast.Match():
-            return [node.subject]
-        case ast.comprehension():
-            return node.ifs
-        case _:
-            return []
 
 
 def _concludes(function: _Function) -> bool:

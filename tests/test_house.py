@@ -48,19 +48,6 @@ def test_no_record_is_wide():
     assert [name for name, fields in house.records().items() if fields > MOST_FIELDS] == []
 
 
-def test_files_with_one_reader_beside_them_and_names_of_several_classes_are_counted(tmp_path):
-    rules = ROOT / "orchestrator" / "gates" / "power_steering" / "rules"
-    found = house.single_importer_files(grimp.build_graph(*house.TOPS))
-    assert rules / "testing.py" in found, "the table of rules alone reads it"
-    assert rules / "found.py" not in found, "every rule reads it"
-    files = [tmp_path / "one.py", tmp_path / "two.py"]
-    files[0].write_text(
-        "class Kind: ...\nclass _Own: ...\nclass Step: ...\nclass Plan:\n    class Step: ...\n"
-    )
-    files[1].write_text("class Kind: ...\nclass _Own: ...\n")
-    assert house.names_of_several_classes(files) == ["Kind"]
-
-
 def test_no_chain_of_imports_is_long():
     chain = house.longest_chain(grimp.build_graph(*house.TOPS))
     assert len(chain) <= LONGEST_CHAIN, " > ".join(chain)
