@@ -6,13 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from language.beginnings import run_started
 
-from state.journal.events import RunResumed, RunStarted
+from state.journal.events import RunResumed
 from state.journal.store import Journal
 from state.paths import StateFolder
 from state.settings.keys import KEYS
-from state.settings.presets import usual_settings
-from state.settings.records import Confinement
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -123,17 +122,4 @@ def test_with_a_run_it_tells_what_held_when(show, repository):
 
 
 def started(run_id, repository):
-    return RunStarted(
-        run_id=run_id,
-        spec_name="spec.md",
-        spec_text="# Spec",
-        repository=str(repository),
-        worktrees="",
-        base_commit="a" * 40,
-        base_branch="main",
-        rehearsal=None,
-        credentials="api key",
-        confined=Confinement(containment="namespaces"),
-        sq_version="0",
-        settings=usual_settings("medium"),
-    )
+    return run_started(run_id, repository=str(repository), worktrees="")
