@@ -1,12 +1,12 @@
 """The benchmarks run and end with their figures as JSON; what the figures are is not a test's business."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from language import postgres
+from language.programs import ran
 
 ROOT = Path(__file__).parents[2]
 # Each in its smallest size. Those that have a test of their own below, or stand in `.ci/run`, also as a part of
@@ -23,13 +23,7 @@ SMALLEST = {
 
 
 def figures_of(name, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{name}", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([sys.executable, "-m", f"benchmarks.{name}", *arguments], cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

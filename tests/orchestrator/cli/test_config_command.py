@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 from language.beginnings import run_started
+from language.programs import ran
 
 from state.journal.events import RunResumed
 from state.journal.store import Journal
@@ -19,14 +19,7 @@ SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 @pytest.fixture
 def show(tmp_path):
     def run(*arguments, folder=tmp_path, **environ):
-        return subprocess.run(
-            [*SQ, "config", "show", *arguments],
-            cwd=folder,
-            env={**os.environ, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return ran([*SQ, "config", "show", *arguments], cwd=folder, env={**os.environ, **environ})
 
     return run
 
