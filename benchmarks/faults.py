@@ -189,7 +189,7 @@ def _hit(number: signal.Signals, repository: Path, caller: str, variant: str, ov
     session = caller.replace("developer", "worker")  # the Developer's question is the Worker's
     seen = 0
     while not over.wait(0.02):
-        run = _run_of(repository)
+        run = next((repository / ".sq" / "runs").glob("*"), None)
         lines = read_ledger(run / LEDGER) if run else []
         hanging = sum(line.caller == caller and line.part is Answered.MISBEHAVED for line in lines)
         if run and hanging > seen:
@@ -199,10 +199,6 @@ def _hit(number: signal.Signals, repository: Path, caller: str, variant: str, ov
                     os.kill(process, number)
             if variant == ONCE:
                 return
-
-
-def _run_of(repository: Path) -> Path | None:
-    return next((repository / ".sq" / "runs").glob("*"), None)
 
 
 def _sessions(address: str) -> Iterator[int]:

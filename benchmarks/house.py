@@ -1,9 +1,11 @@
-"""Measures the checkout: size, import chains, records, prose, and the ways through a run.
+"""Measures the checkout: lines, import chains, records, prose, the ways through a run, and those of a change.
 
-`python -m benchmarks.house` prints a table and, as its last line, one JSON object, with `--quick` without the
-ways through a run, which are real runs. It reads `agents`,
-`orchestrator`, `prompts` and `state`. Documents are the Markdown files at the top and in `docs/`. Turns of
-phrase are counted per 10,000 words of each kind: docstrings and comments (`prose`), messages (string
+`python -m benchmarks.house` prints a table and, as its last line, one JSON object, with `--quick` without
+`claim_files`, `question_files` and `change_files`, which tests count in real runs and in copies of the code.
+It reads `agents`, `orchestrator`, `prompts` and `state`. `weighing_places` turn objections into a verdict,
+`english_patterns_that_decide` ask English about what a spec wants, and `standing_names` have a word that
+means many things (`benchmarks.deciders`). Documents are the Markdown files at the top and in `docs/`. Turns
+of phrase are counted per 10,000 words of each kind: docstrings and comments (`prose`), messages (string
 constants of code), prompts, documents.
 
 `python -m benchmarks.house FILE…` lists the turns of phrase in these files instead, each with its line.
@@ -15,7 +17,6 @@ import re
 import subprocess
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from xml.etree import ElementTree as ET
 
 import grimp
 
+from benchmarks.deciders import english_patterns, names_with, weighing_places
 from benchmarks.figures import ROOT, print_figures
 
 TOPS = ("agents", "orchestrator", "prompts", "state")
@@ -34,7 +36,9 @@ OF_ANY_AGENT = (
 )
 # Claude Code by any spelling. Names of models are none, and neither is a project's CLAUDE.md.
 CLAUDE_CODE = re.compile(r"claude(?!-(?:opus|sonnet|haiku|\(\?:opus)|\.md)", re.IGNORECASE)
-JOURNEYS = "tests/orchestrator/run/test_run_journeys.py"
+DECIDING = ("orchestrator/checks", "orchestrator/run", "orchestrator/verify", "agents/roles")
+COUNTING = ("tests/orchestrator/run/test_run_journeys.py", "tests/test_additions.py")
+CHANGE = "change_files"  # begins the names of those numbers, each with what is added
 TURNS = {
     "semicolons": re.compile(r";"),
     "what_clauses": re.compile(r"\bwhat\b(?![^.?!]*\?)", re.IGNORECASE),  # not in questions
@@ -115,20 +119,6 @@ def _without_code(document: Path) -> str:
     return re.sub(r"^```.*?^```", " ", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
-def code_lines(source: str) -> int:
-    """Lines without blanks, comments and docstrings."""
-    documented = {
-        line
-        for found in filter(None, map(_docstring, ast.walk(ast.parse(source))))
-        for line in range(found.lineno, (found.end_lineno or found.lineno) + 1)
-    }
-    rows = enumerate(source.splitlines(), 1)
-    return sum(
-        bool(row.strip()) and not row.strip().startswith("#") and number not in documented
-        for number, row in rows
-    )
-
-
 def longest_chain(graph: grimp.ImportGraph) -> tuple[str, ...]:
     """The longest chain of imports: each module imports the next one."""
     names = {module for module in graph.modules if module.split(".")[0] in TOPS}
@@ -164,50 +154,44 @@ def _is_record(node: ast.ClassDef) -> bool:
     return not _RECORDS.isdisjoint(named)
 
 
-def sizes(graph: grimp.ImportGraph) -> dict[str, int]:
-    """Count tracked Python files and their lines, outside `tests` and inside, and the other figures."""
+def sizes() -> dict[str, int]:
+    """Count the lines of tracked Python files, outside `tests` and inside, and the words of ARCHITECTURE."""
     listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, check=True)
     tracked = [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     tests = [file for file in tracked if file.is_relative_to(ROOT / "tests")]
     others = [file for file in tracked if not file.is_relative_to(ROOT / "tests")]
     return {
-        "files": len(others),
         "lines": _lines(others),
-        "test_files": len(tests),
         "test_lines": _lines(tests),
-        "single_importer_files": len(single_importer_files(graph)),
-        "names_of_several_classes": len(names_of_several_classes(code_files())),
         "architecture_words": len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()),
     }
 
 
-def journeys() -> dict[str, int]:
-    """Return how many files a claim and a question enter, as the journeys' tests count them in real runs.
+def counted_by_tests() -> dict[str, object]:
+    """Return how many files a claim and a question enter, and how many each usual change touches.
+
+    Tests count them, in real runs and in copies of the code.
 
     Raises:
         subprocess.CalledProcessError: the tests could not be run.
     """
     with TemporaryDirectory() as folder:
-        written = Path(folder) / "journeys.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", f"--junitxml={written}", JOURNEYS]
+        written = Path(folder) / "counted.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not late"]
+        command += [f"--junitxml={written}", *COUNTING]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
         if done.returncode > 1:  # 1: a test failed, which has counted before
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
         found = ET.parse(written).iter("property")  # noqa: S314  our own file
-        return {one.attrib["name"]: int(one.attrib["value"]) for one in found}
+        numbers = {one.attrib["name"]: int(one.attrib["value"]) for one in found}
+    changes = {name.split()[1]: count for name, count in numbers.items() if name.startswith(CHANGE)}
+    return {**{name: count for name, count in numbers.items() if " " not in name}, CHANGE: changes}
 
 
-def single_importer_files(graph: grimp.ImportGraph) -> list[Path]:
-    """The files that exactly one other file of the product imports, one of the same folder."""
-    by_module = {_module_of(file): file for file in code_files()}
-    found = []
-    for module, file in by_module.items():
-        importers = [
-            by_module[one] for one in graph.find_modules_that_directly_import(module) if one in by_module
-        ]
-        if len(importers) == 1 and importers[0].parent == file.parent:
-            found.append(file)
-    return found
+def deciding_files() -> list[Path]:
+    """The files of the rooms that decide about a work."""
+    rooms = [ROOT / place for place in DECIDING]
+    return [file for file in code_files() if any(map(file.is_relative_to, rooms))]
 
 
 def names_of_claude_in_the_run() -> list[str]:
@@ -222,40 +206,21 @@ def names_of_claude_in_the_run() -> list[str]:
     ]
 
 
-def names_of_several_classes(product: Sequence[Path]) -> list[str]:
-    """The public names of classes that two or more files of the product define."""
-    files = Counter(
-        name
-        for file in product
-        for name in {
-            node.name
-            for node in ast.walk(ast.parse(file.read_text("utf-8")))
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-        }
-    )
-    return sorted(name for name, count in files.items() if count > 1)
-
-
-def _module_of(file: Path) -> str:
-    dotted = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-    return re.sub(r"\.__init__$", "", dotted)
-
-
 def _lines(files: Sequence[Path]) -> int:
     return sum(file.read_bytes().count(b"\n") for file in files)
 
 
 def measured() -> dict[str, object]:
     """All figures of the checkout."""
-    sources = [file.read_text("utf-8") for file in code_files()]
-    graph = grimp.build_graph(*TOPS)
-    chain = longest_chain(graph)
+    chain = longest_chain(grimp.build_graph(*TOPS))
     readme = re.findall(r"\S+", _without_code(ROOT / "README.md"))
     return {
-        **sizes(graph),
-        "code_lines": sum(map(code_lines, sources)),
+        **sizes(),
         "longest_import_chain": len(chain),
         "names_of_claude_in_the_run": len(names_of_claude_in_the_run()),
+        "weighing_places": len(weighing_places(code_files())),
+        "english_patterns_that_decide": len(english_patterns(deciding_files())),
+        "standing_names": len(names_with("standing", code_files())),
         "readme_words": len(readme),
         "max_fields": max(records().values()),
         **prose(),
@@ -283,7 +248,7 @@ def main() -> None:
         _listed(sys.argv[1:])
         return
     print(f"longest chain: {' > '.join(longest_chain(grimp.build_graph(*TOPS)))}")
-    print_figures({**measured(), **({} if quick else journeys())})
+    print_figures({**measured(), **({} if quick else counted_by_tests())})
 
 
 if __name__ == "__main__":

@@ -275,8 +275,6 @@ def run_of(
         worktrees=str(worktrees),
         base_commit=base,
         base_branch="main",
-        effort=settings.effort.name,
-        verify=(),
         rehearsal="benchmark",
         credentials=connection.credentials,
         confined=Confinement(containment=containment),

@@ -1,4 +1,4 @@
-"""A role, an event, a flag, gates, a check and a runner are added to a copy of the code by the lists of CONTRIBUTING, and work there.
+"""A role, an event, a figure, a flag, gates, a check and a runner are added to a copy of the code by the lists of CONTRIBUTING, and work there.
 
 Each addition touches as many files as its list has places, and only files that the list names.
 """
@@ -17,6 +17,7 @@ from benchmarks import house
 SCOUT = table(__file__, "scout")
 TRY_SCOUT = table(__file__, "try_scout")
 TRY_EVENT = table(__file__, "try_event")
+TRY_FIGURE = table(__file__, "try_figure")
 WORDS = table(__file__, "words")
 MANNERS = table(__file__, "manners")
 SHOUTS = table(__file__, "shouts")
@@ -25,6 +26,9 @@ NAPKIN = table(__file__, "napkin")
 SPUD = table(__file__, "spud")
 SPADE = "spade:\n  ecosystem: field\n  locks: [spud.lock]\n  command: spade fetch\n"
 TRY_SPUD = table(__file__, "try_spud")
+
+
+Note = Callable[[str, object], None]  # `python -m benchmarks.house` prints them
 
 
 @pytest.fixture
@@ -54,31 +58,16 @@ def add_role(scratch: Scratch) -> None:
 
 
 def add_event(scratch: Scratch, *, in_words: bool = True) -> None:
-    scratch.insert(
-        "state/journal/events/tasks.py",
-        before="TaskEvent = (\n    TaskStarted\n",
-        text='@dataclass(frozen=True, slots=True, kw_only=True)\nclass TaskPraised:\n    """A person praised a task."""\n\n'
-        "    task_id: str\n    words: str\n\n\n",
+    events = "state/journal/events/run.py"
+    praised = (
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass RunPraised:\n"
+        '    """A person praised the run."""\n\n    words: str\n\n\n'
     )
-    scratch.insert(
-        "state/journal/events/tasks.py", before="    | TaskUnverified\n)", text="    | TaskPraised\n"
-    )
-    scratch.insert(
-        "state/journal/fold/tasks.py",
-        before="        case e.ChecksDecided():\n",
-        text="        case e.TaskPraised():\n            task.praise = event.words\n",
-    )
-    scratch.insert(
-        "state/journal/events/tasks.py", before='    merged_onto: str = ""\n', text='    praise: str = ""\n'
-    )
-    if not in_words:
-        return
-    scratch.insert(
-        "orchestrator/views/descriptions/tasks.py",
-        before="        case e.ChecksDecided():\n",
-        text="        case e.TaskPraised():\n"
-        '            return Words(kind="praise", subject=task, text=f"praised: {event.words}")\n',
-    )
+    scratch.insert(events, before="RunNote = ", text=praised)
+    scratch.insert(events, before="LimitNear | HostsUsed", text="RunPraised | ")
+    if in_words:
+        words = "orchestrator/views/descriptions/run.py"
+        scratch.insert(words, before="        case e.InstructionsRead():\n", text=WORDS)
 
 
 def add_flag(scratch: Scratch) -> None:
@@ -118,21 +107,38 @@ def test_an_added_role_has_its_tools_its_prompt_its_line_and_a_model_that_may_be
     assert "judge, scout, resolver" in " ".join(scratch.sq("run", "--help", cwd=tmp_path).stdout.split())
 
 
-def test_an_added_event_is_stored_folded_and_printed(scratch: Scratch, tmp_path: Path) -> None:
+def test_an_added_event_is_stored_and_printed(
+    scratch: Scratch, tmp_path: Path, record_property: Note
+) -> None:
     add_event(scratch)
-    assert_as_listed(scratch, "An event", most=3)
+    assert_as_listed(scratch, "An event", most=2)
+    record_property("change_files event", len(scratch.touched))
     done = scratch.python("-c", TRY_EVENT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"view": "well done", "lines": ["a: praised: well done"]}
+    assert json.loads(done.stdout) == ["praised: well done"]
+
+
+def test_an_added_figure_is_in_the_report(scratch: Scratch, tmp_path: Path, record_property: Note) -> None:
+    making = "orchestrator/views/report/making.py"
+    fact = 'Fact(name="limits that were near", value=str(near))'
+    scratch.insert(making, before='        Fact(name="report written by"', text=f"        {fact},\n")
+    count = "    near = sum(isinstance(one.event, e.LimitNear) for one in every)\n"
+    scratch.insert(making, before="    return (\n        *_facts(every),", text=count)
+    assert_as_listed(scratch, "A figure of the report", most=2)
+    record_property("change_files figure", len(scratch.touched))
+    done = scratch.python("-c", TRY_FIGURE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == "2"
 
 
 def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
-    scratch: Scratch, tmp_path: Path
+    scratch: Scratch, tmp_path: Path, record_property: Note
 ) -> None:
     rows = "orchestrator/project/runners/rows"
     scratch.add(f"{rows}/spud.yaml", SPUD)
+    assert_as_listed(scratch, "A runner", most=1)
+    record_property("change_files runner", len(scratch.touched))
     scratch.insert(f"{rows}/set_up.yaml", before="bundle:\n", text=SPADE)
-    assert_as_listed(scratch, "A runner", most=2)
     project = tmp_path / "project"
     project.mkdir()
     done = scratch.python("-c", TRY_SPUD, cwd=project)
@@ -142,20 +148,24 @@ def test_an_added_runner_is_found_set_up_counted_and_given_single_files(
     }  # fmt: skip
 
 
-def test_an_agent_of_another_family_is_one_folder_that_no_file_of_ours_knows() -> None:
+def test_an_agent_of_another_family_is_one_folder_that_no_file_of_ours_knows(record_property: Note) -> None:
     assert places("An agent of another family")[0] == 1
     folder = ROOT / "tests" / "language" / "lines_agent"
     assert {file.name for file in folder.iterdir() if file.is_file()} == {"__init__.py", "reviewer"}
     assert [file for file in house.code_files() if folder.name in file.read_text("utf-8")] == []
+    record_property("change_files agent", 1)
 
 
-def test_an_added_check_is_asked_in_its_order(scratch: Scratch, tmp_path: Path) -> None:
+def test_an_added_check_is_asked_in_its_order(
+    scratch: Scratch, tmp_path: Path, record_property: Note
+) -> None:
     order = "orchestrator/checks/order.py"
     scratch.add("orchestrator/checks/shouts.py", SHOUTS)
     scratch.insert(order, before="    stubs,\n", text="    shouts,\n")
     row = '    Check(name="shouts", costs=0, ask=shouts.ask),\n'
     scratch.insert(order, before="    Check(name=objecting.CLEAN_COPY,", text=row)
     assert_as_listed(scratch, "A check of a work", most=2)
+    record_property("change_files check", len(scratch.touched))
     done = scratch.python("-c", TRY_SHOUTS, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == ["LOUD.py shouts"]
@@ -163,11 +173,11 @@ def test_an_added_check_is_asked_in_its_order(scratch: Scratch, tmp_path: Path) 
 
 def test_mypy_refuses_an_added_event_that_has_no_words(scratch: Scratch) -> None:
     add_event(scratch, in_words=False)
-    file = "orchestrator/views/descriptions/tasks.py"
+    file = "orchestrator/views/descriptions/run.py"
     mypy = ("-m", "mypy", "--python-version", "3.11", "--no-incremental", "--follow-imports", "silent")
     refused = scratch.python(*mypy, file, cwd=scratch.folder).stdout.splitlines()
-    assert [line for line in refused if "TaskPraised" in line and line.startswith(file)]
-    scratch.insert(file, before="        case e.ChecksDecided():\n", text=WORDS)
+    assert [line for line in refused if "RunPraised" in line and line.startswith(file)]
+    scratch.insert(file, before="        case e.InstructionsRead():\n", text=WORDS)
     assert scratch.python(*mypy, file, cwd=scratch.folder).returncode == 0
 
 

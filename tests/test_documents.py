@@ -2,12 +2,12 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from language.programs import ran
 
 from benchmarks import house
 from state.settings.presets import efforts
@@ -45,12 +45,9 @@ def problem_of(document: Path, link: str, root: Path = ROOT) -> str | None:
 
 @pytest.mark.parametrize("columns", ["40", "240"])
 def test_the_made_documents_are_as_the_code_has_it_whatever_the_terminal_is(columns):
-    done = subprocess.run(
+    done = ran(
         [sys.executable, str(ROOT / ".ci" / "make-docs"), "--check"],
         env={**os.environ, "COLUMNS": columns, "TERMINAL_WIDTH": columns},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
 

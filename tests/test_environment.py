@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -68,7 +69,7 @@ class Checkout:
 
     def make(self, *arguments: str) -> str:
         """Run `bin/environment`, and return its words."""
-        done = subprocess.run(
+        done = ran(
             [self.folder / "bin" / "environment", *arguments],
             env={
                 **{name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "SQ_"))},
@@ -78,9 +79,6 @@ class Checkout:
                 "PIP_FIND_LINKS": str(self.folder.parent),
                 "PIP_CONFIG_FILE": os.devnull,
             },
-            capture_output=True,
-            text=True,
-            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stderr

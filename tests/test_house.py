@@ -9,6 +9,7 @@ import grimp
 import pytest
 
 from benchmarks import house
+from benchmarks.deciders import english_patterns, names_with, weighing_places
 
 ROOT = house.ROOT
 MOST_WORDS = 3_500  # of ARCHITECTURE
@@ -47,19 +48,6 @@ def test_no_record_is_wide():
     assert [name for name, fields in house.records().items() if fields > MOST_FIELDS] == []
 
 
-def test_files_with_one_reader_beside_them_and_names_of_several_classes_are_counted(tmp_path):
-    rules = ROOT / "orchestrator" / "gates" / "power_steering" / "rules"
-    found = house.single_importer_files(grimp.build_graph(*house.TOPS))
-    assert rules / "testing.py" in found, "the table of rules alone reads it"
-    assert rules / "found.py" not in found, "every rule reads it"
-    files = [tmp_path / "one.py", tmp_path / "two.py"]
-    files[0].write_text(
-        "class Kind: ...\nclass _Own: ...\nclass Step: ...\nclass Plan:\n    class Step: ...\n"
-    )
-    files[1].write_text("class Kind: ...\nclass _Own: ...\n")
-    assert house.names_of_several_classes(files) == ["Kind"]
-
-
 def test_no_chain_of_imports_is_long():
     chain = house.longest_chain(grimp.build_graph(*house.TOPS))
     assert len(chain) <= LONGEST_CHAIN, " > ".join(chain)
@@ -70,3 +58,39 @@ def test_a_run_and_its_views_name_no_family_of_agents():
     named = ("Claude Code", "claude_agent_sdk", "CLAUDE_CODE_OAUTH_TOKEN", "ClaudeCode", "~/.claude")
     assert [one for one in named if not house.CLAUDE_CODE.search(one)] == []
     assert [one for one in ("claude-opus-5-5", "CLAUDE.md") if house.CLAUDE_CODE.search(one)] == []
+
+
+def test_objections_are_weighed_in_one_place(tmp_path):
+    outcome = ROOT / "orchestrator" / "checks" / "outcome.py"
+    assert weighing_places(house.code_files()) == [outcome]
+    copy = tmp_path / "finish.py"
+    text = (ROOT / "orchestrator" / "run" / "finish.py").read_text("utf-8")
+    heavy = "def _heavy(one):\n    return one.weight is Weight.BLOCKS\n\n\n"
+    copy.write_text(
+        f"{text}\n\n{heavy}def ends(one):\n    return Outcome.FAILED if _heavy(one) else Outcome.COMPLETE\n"
+    )
+    assert weighing_places([copy, outcome]) == [copy, outcome]
+    copy.write_text(f"{text}\n\ndef line(one):\n    return 'x' if one.against else ''\n")
+    assert weighing_places([copy]) == [], "words may follow from a weight"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "_W = re.compile('never|leave')\n\ndef wants(spec):\n    return [_W.search(one) for one in spec.split()]\n",
+        "def wants(change):\n    line = change.own_words\n    return re.search('no tests?', line)\n",
+        "_NO = {'never', 'without'}\n\ndef wants(one):\n    return [w for w in one.quote.split() if w in _NO]\n",
+    ],
+)
+def test_no_english_is_asked_about_what_a_spec_wants(tmp_path, asks):
+    assert english_patterns(house.deciding_files()) == []
+    copy = tmp_path / "runs_later.py"
+    text = (ROOT / "orchestrator" / "checks" / "runs_later.py").read_text("utf-8")
+    copy.write_text(f"{text}\n{asks}")
+    assert len(english_patterns([copy])) == 1
+
+
+def test_no_name_has_a_word_that_means_many_things(tmp_path):
+    assert names_with("standing", house.code_files()) == []
+    (tmp_path / "tasks.py").write_text("class TaskStanding:\n    understanding = 1\n")
+    assert names_with("standing", [tmp_path / "tasks.py"]) == [f"{tmp_path / 'tasks.py'}: TaskStanding"]

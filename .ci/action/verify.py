@@ -44,7 +44,7 @@ def main() -> None:
     if files["md"].exists() and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(files["md"].read_text("utf-8"))
-    put(report_path=files["html"], bundle_path=files["json"])
+    put(report_path=str(files["html"]), bundle_path=str(files["json"]))
 
 
 def _annotate(one: dict[str, Any]) -> None:

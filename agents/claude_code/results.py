@@ -139,17 +139,13 @@ def messages_of(message: object) -> list[Message]:
             told.append(Message(kind=MessageKind.TEXT, text=_kept(block.text)))
         elif isinstance(block, ToolUseBlock):
             text = _kept(json.dumps(block.input, ensure_ascii=False))
-            tool = _plain_name(block.name)
+            tool = block.name.removeprefix(SIGNAL_PREFIX)
             told.append(Message(kind=MessageKind.TOOL_CALL, text=text, tool=tool, use_id=block.id))
         elif isinstance(block, ToolResultBlock):
             text, failed = _kept(_result_text(block.content)), bool(block.is_error)
             result = MessageKind.TOOL_RESULT
             told.append(Message(kind=result, text=text, is_error=failed, use_id=block.tool_use_id))
     return told
-
-
-def _plain_name(tool: str) -> str:
-    return tool.removeprefix(SIGNAL_PREFIX)
 
 
 def _result_text(content: object) -> str:

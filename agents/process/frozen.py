@@ -21,7 +21,7 @@ NAMES = "SQ_PROCESS_FILE"  # the launcher writes its process id into the file th
 LONGEST_S = 10.0  # then the processes go on, whatever is still read
 _STOPPING_S = 0.5  # the most that is waited until all stand: one that waits for a disk cannot be stopped
 _BETWEEN_S = 0.001
-_STANDING = frozenset({b"T", b"t", b"Z", b"X"})
+_STILL = frozenset({b"T", b"t", b"Z", b"X"})
 TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
 
 _living: dict[Path, list[Path]] = {}
@@ -161,7 +161,7 @@ def _stands(process: int) -> bool:
         state = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0]
     except (OSError, IndexError):
         return True
-    return state in _STANDING
+    return state in _STILL
 
 
 def _is_frozen(group: Path) -> bool:

@@ -1,7 +1,8 @@
 """Files of the work that run later, or lead out of the repository.
 
 An editor, a shell, git, an agent or a service starts or obeys files for their name alone, where somebody
-takes the work (`orchestrator/project/runs_later.yaml`). So each is a doubt, unless the spec names it.
+takes the work (`orchestrator/project/runs_later.yaml`). So each is a doubt, unless the spec names it, and
+there is a plan, which says what a line asks for.
 (product.md, section 10)
 """
 
@@ -14,6 +15,7 @@ from agents.concurrency import aside_or
 from orchestrator.checks.change import Change
 from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
 from orchestrator.project.runs_later import known_as, runs_later
+from state.records.plan import ConstraintKind
 
 _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count
 
@@ -35,13 +37,13 @@ async def files_of(change: Change) -> tuple[str, ...]:
         - set(olds.get(path, b"").decode(errors="replace").splitlines())
         for path in news
     }
-    found = partial(files_that_run_later, change.spec, changed, before, now, every=every, added=added)
+    kept = [one.quote for one in change.criteria if one.stays or one.constraint is ConstraintKind.UNTOUCHED]
+    asking = change.spec if change.criteria else ""  # without a plan nothing says what a line asks for
+    found = partial(files_that_run_later, asking, changed, before, now, every=every, added=added, kept=kept)
     return await aside_or(("files whose names cannot be read",), found, "the names of the work's files")
 
 
 _MOST_LATER = 1_000
-_SENTENCE = re.compile(r"\n|(?<=[.!?;])\s")
-_REFUSES = re.compile(r"\b(?:not?|never|without|leave|leaves|keep|except)\b|n't\b", re.IGNORECASE)
 
 
 def files_that_run_later(
@@ -52,6 +54,7 @@ def files_that_run_later(
     *,
     every: Collection[str] = (),
     added: Mapping[str, Collection[str]] | None = None,
+    kept: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the changed files that run later, and new links that lead out, as `path → target`.
 
@@ -65,19 +68,20 @@ def files_that_run_later(
         now: the links of the tree.
         every: all paths of the tree. Only new links give one of them a new name.
         added: the new lines of the changed files of which only some lines count.
+        kept: the lines of the spec by which something stays as it is, as a plan reads them.
     """
     there = set(changed) & set(every)
     found = [
         path if name == path else f"{path} (by a link it is {name})"
         for name, path in _named(changed, before, now, every).items()
         if (row := runs_later(name))
-        and not names(spec, name, row.terms)
+        and not names(spec, name, row.terms, kept)
         and (not row.file.holds or _has_line(row.file.holds, path, there, added or {}))
     ]
     found += _repositories(changed, every)
     for path in now:
         stood = before.get(path) == now[path] and leads_out(path, before)
-        if leads_out(path, now) and not stood and not names(spec, path, ()):
+        if leads_out(path, now) and not stood and not names(spec, path, (), kept):
             found.append(f"{path} → {now[path]}")
     more = [f"{len(found) - _MOST_LATER} more"] if len(found) > _MOST_LATER else []
     return (*found[:_MOST_LATER], *more)
@@ -119,15 +123,17 @@ def _repositories(changed: Collection[str], every: Collection[str]) -> Iterator[
             yield path
 
 
-def names(spec: str, path: str, terms: Iterable[str]) -> bool:
-    """Whether a sentence of a spec asks for a file: it has its path, its name, a folder of it or a term."""
+def names(spec: str, path: str, terms: Iterable[str], kept: Iterable[str] = ()) -> bool:
+    """Whether a spec names a file: it has its path, its name, a folder of it or a term.
+
+    Not if one of the lines `kept` has, by which it stays as it is.
+    """
     place = PurePosixPath(path)
     hidden = [part for part in place.parts[:-1] if part.startswith(".")]
     name = [place.name] if re.search(r"[.-]", place.name) else []
     words = "|".join(re.escape(one.lower()) for one in (path, *name, *hidden, *terms))
     asked = re.compile(rf"(?<![\w.-])(?:{words})(?![\w-])")
-    sentences = (one.lower() for one in _SENTENCE.split(spec) if not _REFUSES.search(one))
-    return any(asked.search(one) for one in sentences)
+    return bool(asked.search(spec.lower())) and not any(asked.search(one.lower()) for one in kept)
 
 
 def leads_out(path: str, links: Mapping[str, str]) -> bool:

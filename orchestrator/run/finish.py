@@ -3,13 +3,19 @@
 Nothing is `complete` here without a verification result for exactly the tree that was merged.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
 from orchestrator.git.messages import commit_message
-from orchestrator.run.evidence.objections import changes_of, gaps_of_whole, policy_of, ruling_words
+from orchestrator.run.evidence.objections import (
+    changes_of,
+    gap_words,
+    gaps_of_whole,
+    policy_of,
+    ruling_words,
+)
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.merge.whole import catch_up, measure_whole, record_added
 from orchestrator.run.places.protection import put_back_at_the_end
@@ -21,9 +27,8 @@ from state.journal.events.tasks import Stage
 from state.journal.phase import is_parked, saw_the_whole
 from state.journal.view import RunView
 from state.outcome import Outcome, worst
-from state.records.objections import Objection, Weight
 from state.settings.records import Effort
-from state.words import asked_line, groups_of, listed, sentence_of
+from state.words import asked_line, groups_of, listed
 
 
 async def commit(run: Run, task_id: str) -> None:
@@ -55,7 +60,7 @@ async def bring_home(run: Run) -> None:
         await measure_whole(run)
         reviewed = run.view.whole.tree
         if not landing:
-            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
             await record_added(run)
             await catch_up(run)
         if run.view.whole.tree != reviewed:
@@ -160,16 +165,8 @@ def _whole(view: RunView, effort: Effort) -> list[tuple[Outcome, str]]:
         rounds = effort.final_review_rounds
         causes.append((Outcome.STUCK, f"after {rounds} round(s) the final review still finds: {found}"))
     others = [one for one in gaps_of_whole(view, policy_of(effort)) if one.check != BASE_TESTS]
-    gaps = [*map(_gap, groups_of(others)), *_changed_tests(view)]
+    gaps = [*map(gap_words, groups_of(others)), *_changed_tests(view)]
     return [*causes, *((Outcome.UNVERIFIED, why) for why in gaps)]
-
-
-def _gap(alike: Sequence[Objection]) -> str:
-    """Return equal objections as a cause of the end."""
-    told = sentence_of(alike)
-    if alike[0].weight is Weight.UNKNOWN:
-        return f"sq could not check {told}. A test that fails on the code before shows it too"
-    return f"{told} (--merge-unverified takes it nevertheless)" if alike[0].weight is Weight.ONCE else told
 
 
 def _changed_tests(view: RunView) -> list[str]:

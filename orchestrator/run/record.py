@@ -4,8 +4,7 @@
 """
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -13,14 +12,16 @@ from typing import Protocol
 import anyio
 
 from agents.backend import Platform
-from orchestrator.checks.bench import ScratchWorktree
+from orchestrator.checks.answers import Answers
+from orchestrator.checks.bench import Bench
+from orchestrator.checks.change import Change
+from orchestrator.checks.verdict import Judged
 from orchestrator.run.ports import Commands, Integration, Person, Places
-from state.journal.events import Event, HostsUsed, ProofsTaken, RunStarted, Stored, VerificationFinished
+from state.journal.events import Event, HostsUsed, RunStarted, Stored
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import CommandRun
 from state.records.plan import ForecastBasis
-from state.settings.presets import usual_settings
 from state.settings.records import Effort, Limits, Settings
 
 
@@ -64,43 +65,14 @@ class Record(Protocol):
         ...
 
 
-class TakeProofs(Protocol):
-    """Checks the worth of a verification (`orchestrator.run.evidence.proof`)."""
+class AnswersAbout(Protocol):
+    """Asks all checks about a work (`orchestrator.checks.order`)."""
 
     async def __call__(
-        self, run: "Trial", finished: VerificationFinished, *, task_id: str, base: str
-    ) -> ProofsTaken:
-        """Check each command that passed on a tree, and record the results.
-
-        Args:
-            run: the run.
-            finished: the commands' results on the tree.
-            task_id: the task of this work, or "" for the merged whole.
-            base: the tree that the work began with.
-        """
+        self, change: Change, bench: Bench, results: Sequence[Judged], *, again: bool = False
+    ) -> Answers:
+        """Return the answers. `again`: those that last are known, and are not asked for."""
         ...
-
-
-class ScratchPlaces(Protocol):
-    """Gives folders for commands on a tree. `afresh`: without what commands have left there."""
-
-    def __call__(
-        self, run: "Trial", tree: str, *, afresh: bool = False
-    ) -> AbstractAsyncContextManager[ScratchWorktree]:
-        """Yield such a folder until the context is left."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvidenceSources:
-    """The ways to evidence. `scratch_worktree` makes a folder for commands on a tree.
-
-    `have_outputs`: whether commands have left something in such folders that a later one may find.
-    """
-
-    scratch_worktree: ScratchPlaces
-    have_outputs: Callable[["Trial"], Awaitable[bool]]
-    take_proofs: TakeProofs
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,7 +82,9 @@ class Trial:
     recorder: Record
     folder: Path
     commands: Commands
-    evidence: EvidenceSources
+    # Given where a run is put together: imported by name, they would make a chain of 14 modules (D46).
+    bench_of: Callable[["Trial"], Bench]
+    answers_about: AnswersAbout
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     scratch: ScratchWorktrees = field(default_factory=ScratchWorktrees)
     making_ready: anyio.Lock = field(default_factory=anyio.Lock)  # one set-up after the other
@@ -123,6 +97,11 @@ class Trial:
     def view(self) -> RunView:
         """The run as its events describe it now."""
         return self.recorder.view
+
+    @property
+    def bench(self) -> Bench:
+        """The places and commands of this run for the checks, with what it knows already."""
+        return self.bench_of(self)
 
     def record(self, *events: Event) -> None:
         """Store events, all or none, and apply them to the view.
@@ -154,7 +133,7 @@ class Trial:
     @property
     def settings(self) -> Settings:
         """The settings of this run now."""
-        return self.view.settings or settings_of(self.started)
+        return self.view.settings or self.started.settings
 
     @property
     def effort(self) -> Effort:
@@ -192,8 +171,3 @@ class Run(Trial):
     def task(self, task_id: str) -> TaskView:
         """Return the view of a task."""
         return self.view.tasks[task_id]
-
-
-def settings_of(started: RunStarted) -> Settings:
-    """Return the settings of a run. A run of an older sq named only its preset and commands."""
-    return started.settings or usual_settings(started.effort, started.verify)

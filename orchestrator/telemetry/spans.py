@@ -216,7 +216,7 @@ class SpanFold:
                 c.OPERATION: c.INVOKE_WORKFLOW,
                 c.AGENT: "sq",
                 c.RUN_ID: event.run_id,
-                c.EFFORT: event.effort,
+                c.EFFORT: event.settings.effort.name,
                 c.VERSION: event.sq_version,
                 c.REHEARSAL: event.rehearsal is not None,
             },

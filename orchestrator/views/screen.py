@@ -66,14 +66,10 @@ def as_json(value: object) -> str:
     import msgspec
 
     plain = _renamed(msgspec.to_builtins(value, enc_hook=str))
-    return HIDDEN.sub(lambda found: _in_json(found.group()), json.dumps(plain, ensure_ascii=False))
+    return HIDDEN.sub(lambda found: json.dumps(found.group())[1:-1], json.dumps(plain, ensure_ascii=False))
 
 
 def _renamed(value: Any) -> Any:  # noqa: ANN401  any JSON value
     if isinstance(value, dict):
         return {_JSON_NAMES.get(key, key): _renamed(part) for key, part in value.items()}
     return [_renamed(part) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _in_json(character: str) -> str:
-    return json.dumps(character)[1:-1]

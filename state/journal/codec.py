@@ -20,7 +20,7 @@ type_by_name: dict[str, type] = {event.__name__: event for event in EVENTS}
 
 
 # Of the form of an event; 1 if it is not listed. Others are not read.
-VERSIONS = {"RunStarted": 2, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
+VERSIONS = {"RunStarted": 3, "RunResumed": 2, "PlanProposed": 2, "PlanAccepted": 2}
 ALL = -1  # SQLite's word for no limit
 NO_MESSAGE = f"name <> '{MessageReceived.__name__}'"  # an index has this very condition
 _NEWEST = 2**63 - 1  # beyond every place

@@ -1,11 +1,11 @@
 """The API key is read from its file or variable, and is then in no environment."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 
 from agents.api_key import ApiKey, read_key, take_key
 from state.errors import UsageError
@@ -73,12 +73,10 @@ def test_a_child_of_sq_gets_no_key_and_sq_cannot_be_read_by_its_user():
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))\n"  # PR_GET_DUMPABLE
         "print(subprocess.run(['env'], capture_output=True, text=True).stdout.count('the-canary'))\n"
     )
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", code],
         cwd=ROOT,
         env={**os.environ, "ANTHROPIC_API_KEY": "the-canary"},
-        capture_output=True,
-        text=True,
         check=True,
     )
     assert done.stdout.split() == ["0", "0"]

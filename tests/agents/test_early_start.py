@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from claude_agent_sdk import ClaudeSDKClient
+from language.programs import ran
 from session_desk import Desk
 
 from agents.claude_code.callbacks import Callbacks
@@ -136,13 +136,10 @@ def test_the_first_session_of_a_process_starts_claude_code_once_and_before_the_s
 ) -> None:
     script = RECORDING.format(starts=tmp_path / "starts", cli=find_cli())
     (tmp_path / "script").write_text(script)
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", FIRST_OF_A_PROCESS, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}"},
-        capture_output=True,
-        text=True,
         timeout=100,
-        check=False,
     )
     assert done.stdout.splitlines() == ["Done.", "Done."], done.stderr
     (first, early), (second, later) = recorded(tmp_path)

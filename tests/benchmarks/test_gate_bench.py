@@ -3,13 +3,13 @@
 import json
 import lzma
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import anyio
 import pytest
 import yaml
+from language.programs import ran
 
 from benchmarks.gate_bench import OURS, by_part, examine_all, summary_lines
 from benchmarks.gate_sessions import Share, load_labelled
@@ -164,13 +164,10 @@ def bench(tmp_path):
     folder = packed(tmp_path / "set", "part", **{"old/good": {}, "new/bad": unmet("local_testing")})
 
     def run(*arguments):
-        return subprocess.run(
+        return ran(
             [sys.executable, "-m", "benchmarks.gate_bench", str(folder), *map(str, arguments)],
             cwd=ROOT,
             env={**os.environ, "HOME": str(tmp_path), "ANTHROPIC_API_KEY": ""},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     return run

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 
 from orchestrator.gates.session_state.records import SteeringState
 from orchestrator.gates.session_state.store import SteeringStore
@@ -34,12 +34,7 @@ def strace_works() -> str:
     """Why not, or an empty text."""
     if not shutil.which("strace"):
         return "strace is not installed (apt-get install strace)"
-    done = subprocess.run(
-        ["strace", "-e", "inject=fsync:signal=KILL:when=1", "true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran(["strace", "-e", "inject=fsync:signal=KILL:when=1", "true"])
     return "" if done.returncode == 0 else f"strace cannot trace here: {done.stderr.splitlines()[-1:]}"
 
 
@@ -80,11 +75,8 @@ def save_under(fault, prepared, name):
     folder = prepared.with_name(name)
     shutil.copytree(prepared, folder)
     trace = ["strace", "-f", "-qq", "-o", str(prepared.with_name("trace")), *fault]
-    done = subprocess.run(
+    done = ran(
         [*trace, sys.executable, "-S", "-B", "-P", str(TARGET), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
         env={"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},
         timeout=60,
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from language.programs import ran
 from rows import HONEST, ROWS, Row, World
 from victims import MARKED, SECRET, Victims
 
@@ -124,14 +125,11 @@ def run_sq(
     }
     environ = {**kept, "HOME": str(home), "MY_SERVICE_TOKEN": MARKED, "GIT_CONFIG_NOSYSTEM": "1", **more}
     flags = [word for command in verify for word in ("--verify", command)]
-    return subprocess.run(
+    return ran(
         [*SQ, "run", "--spec", str(spec), "--rehearse", str(scenario), "--sandbox", sandbox, *flags],
         cwd=root / "project",
         env=environ,
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 from language.opened_here import opened_below
+from language.programs import ran
 
 from agents.process.containment import Containment, detect_containment
 from agents.process.frozen import living
@@ -59,13 +60,7 @@ async def test_a_link_that_leads_to_the_git_folder_or_home_is_a_link_in_the_tree
         with trusting(trusted):
             async with through(door):
                 tree = await snapshot(place)
-        listed = subprocess.run(
-            ["git", "ls-tree", "-r", tree],
-            cwd=folder / "repository",
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        listed = ran(["git", "ls-tree", "-r", tree], cwd=folder / "repository", check=True).stdout
         assert {line.split()[0] for line in listed.splitlines() if line.endswith(("git", "home"))} == {
             "120000"
         }

@@ -2,10 +2,10 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import pytest
+from language.programs import ran
 
 import prompts
 from agents.roles.developer import read_answers
@@ -134,12 +134,7 @@ def test_every_value_in_a_template_is_marked_or_known_to_be_sqs_own():
 @pytest.mark.late
 def test_the_requests_are_written_to_files_and_the_answers_counted(tmp_path):
     def run(module):
-        return subprocess.run(
-            [sys.executable, "-m", f"tests.injections.{module}", str(tmp_path)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return ran([sys.executable, "-m", f"tests.injections.{module}", str(tmp_path)])
 
     assert run("asking").returncode == 0
     written = sorted((tmp_path / "prompts").iterdir())

@@ -11,6 +11,7 @@ from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from language.beginnings import call_started, run_started
 from state.journal import events as e
 from state.journal.events import Stored
 from state.outcome import Outcome
@@ -22,7 +23,6 @@ from state.records.reviews import CriterionVerdict, Finding, FindingState, Judge
 from state.records.work import ChangeKind, FileChange, HandOver
 from state.roles import Role
 from state.settings.presets import RETRY_LIMITS
-from state.settings.records import Confinement
 from state.verdicts import Verdict
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -64,24 +64,6 @@ def stored(events):
 
 def task(id_, *needed):
     return Task(id=id_, title=f"Task {id_}", description="Do it.", dependencies=needed)
-
-
-def started(run_id="r-1"):
-    return e.RunStarted(
-        run_id=run_id,
-        spec_name="spec.md",
-        spec_text="# Spec",
-        repository="/repository",
-        worktrees="/worktrees",
-        base_commit="c0",
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal=None,
-        credentials="rehearsal",
-        confined=Confinement(containment="supervisor"),
-        sq_version="0",
-    )
 
 
 @st.composite
@@ -179,7 +161,7 @@ class _Writer:
         return deque(caller)
 
     def run(self):
-        self.say(started())
+        self.say(run_started())
         if self.maybe():
             self.set_up("", "/w/integration")
         self.call(Role.PLANNER, "analysis", 1, ends=_GOOD_ENDS)
@@ -230,15 +212,13 @@ class _Writer:
         """One exchange; returns its id."""
         call_id = self.new("c-")
         self.say(
-            e.CallStarted(
-                call_id=call_id,
-                role=role,
-                task_id=task_id,
+            call_started(
+                call_id,
+                role,
+                task_id,
                 attempt=attempt,
                 iteration=iteration,
                 session_id=self.new("s-"),
-                model="haiku",
-                prompt="Go.",
                 subject=subject,
                 allowed_usd=self.draw(st.sampled_from([0.0, 2.5])),
             )

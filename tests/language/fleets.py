@@ -17,6 +17,7 @@ import yaml
 
 from benchmarks.rehearsed import agreeing, calls, commit, git, reports
 from language.played_sq import PLAYED_SQ
+from language.programs import ran
 from orchestrator.fleet.dbos_engine import DbosEngine
 from orchestrator.fleet.host import OWN_SPEC, SCENARIO
 from orchestrator.fleet.ledger import FleetLedger
@@ -164,13 +165,10 @@ class FleetHere:
 
     def sq(self, *arguments: str, code: int = 0, **more: str) -> str:
         """What a command prints. Another exit code fails."""
-        done = subprocess.run(
+        done = ran(
             [*PLAYED_SQ, "fleet", *arguments],
             env=self.environment(self.folder / "user", **more),
             cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
             timeout=WAIT_S,
         )
         assert done.returncode == code, f"{arguments}: code {done.returncode}\n{done.stdout}{done.stderr}"

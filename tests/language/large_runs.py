@@ -278,7 +278,7 @@ class _Twelve:
             e.RunStarted(
                 run_id=RUN_ID, spec_name="shop.md", spec_text=SPEC, repository=self.repository,
                 worktrees=f"{self.repository}-worktrees", base_commit=self.head, base_branch="main",
-                effort="medium", verify=(VERIFY,), rehearsal=None, credentials="API key", sq_version="0.1.0",
+                rehearsal=None, credentials="API key", sq_version="0.1.0",
                 settings=settings, confined=Confinement(containment="supervisor"),
             ),
             e.BaselineStarted(tree=self.tree, commands=(VERIFY,)),

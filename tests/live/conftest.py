@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 
 from orchestrator.cli.runs import run as commands
 
@@ -53,14 +54,8 @@ def sq(project: Path, access: Mapping[str, str]) -> Sq:
     """Run `sq` with these arguments in the project, as a process that can reach the model."""
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*_SQ, *map(str, arguments)],
-            cwd=project,
-            env={**os.environ, **access},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_LONGEST_S,
+        return ran(
+            [*_SQ, *map(str, arguments)], cwd=project, env={**os.environ, **access}, timeout=_LONGEST_S
         )
 
     return run

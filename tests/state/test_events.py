@@ -90,4 +90,4 @@ def test_events_cannot_be_changed():
 
 def test_a_run_is_started_with_everything_that_a_resumption_needs():
     hints = set(RunStarted.__dataclass_fields__)
-    assert {"spec_text", "repository", "worktrees", "base_commit", "effort", "verify", "rehearsal"} <= hints
+    assert {"spec_text", "repository", "worktrees", "base_commit", "settings", "rehearsal"} <= hints

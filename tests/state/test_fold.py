@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from language.event_strategies import legal_runs, started, stored, task
+from language.beginnings import call_started, run_started
+from language.event_strategies import legal_runs, stored, task
 
 from state.journal import events as e
 from state.journal.codec import decode, encode
@@ -72,20 +73,11 @@ def test_the_branch_stands_where_the_last_task_was_merged(run):
 
 def run_of(*events, tasks=("t1",)):
     plan = e.PlanAccepted(tasks=tuple(map(task, tasks)), criteria=())
-    return fold(stored([started(), plan, *events]))
+    return fold(stored([run_started(), plan, *events]))
 
 
 def call(call_id, role=Role.WORKER, task_id="t1", attempt=1):
-    return e.CallStarted(
-        call_id=call_id,
-        role=role,
-        task_id=task_id,
-        attempt=attempt,
-        iteration=1,
-        session_id="s-1",
-        model="haiku",
-        prompt="Go.",
-    )
+    return call_started(call_id, role, task_id, attempt=attempt, session_id="s-1")
 
 
 def attempt(number=1):
@@ -256,7 +248,7 @@ def test_the_findings_of_a_review_in_between_are_the_tasks_and_one_without_a_rep
 
 def test_time_between_processes_is_not_worked():
     stop = e.RunInterrupted(by="SIGINT")
-    view = fold([_at(0, started()), _at(5, stop), _at(900, e.RunResumed())])
+    view = fold([_at(0, run_started()), _at(5, stop), _at(900, e.RunResumed())])
     assert view.clock.worked_s == 5
     more = fold([_at(902.5, stop)], view)
     assert (more.clock.worked_s, more.clock.last_at) == (7.5, _at(902.5, stop).at)

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.programs import ran
 
 from orchestrator.gates.stop_gate.settings_text import (
     absolute_command,
@@ -49,15 +49,7 @@ def run(tmp_path):
 
     def run_it(shell, command, *folders):
         path = os.pathsep.join([*map(str, folders), "/usr/bin", "/bin"])
-        done = subprocess.run(
-            [shutil.which(shell), "-c", command],
-            env={"PATH": path},
-            cwd=tmp_path,
-            input="{}",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ran([shutil.which(shell), "-c", command], env={"PATH": path}, cwd=tmp_path, input="{}")
         return done.returncode, done.stdout, done.stderr
 
     return run_it

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from language.beginnings import call_started
 
 from state.errors import JournalError, RunActiveError, UsageError
 from state.journal.codec import NO_MESSAGE
@@ -370,20 +371,11 @@ def test_a_secret_never_reaches_the_file_however_it_has_to_be_quoted(folder, sec
     "secret", ["session_id", "call_id: ", '"call_id":', "12345678", "redacted:", "[redacted: DB_PASSWORD]"]
 )
 def test_a_secret_that_looks_like_a_part_of_the_record_leaves_it_readable(folder, secret):
-    from state.journal.events import CallEnded, CallStarted
+    from state.journal.events import CallEnded
     from state.records.calls import CallEnd
     from state.roles import Role
 
-    started = CallStarted(
-        call_id="c-1",
-        role=Role.DEVELOPER,
-        task_id="t1",
-        attempt=1,
-        iteration=1,
-        session_id="s-1",
-        model="haiku",
-        prompt=f"The secret is {secret}.",
-    )
+    started = call_started("c-1", Role.DEVELOPER, prompt=f"The secret is {secret}.")
     ended = CallEnded(call_id="c-1", end=CallEnd.COMPLETED, seconds=1.12345678)
     with Journal(folder, redact=redactor({"DB_PASSWORD": secret})) as journal:
         told = journal.append(started, ended)

@@ -287,10 +287,6 @@ def _round(asked: FollowRequest, place: _Place, before: _Before, look: _Look) ->
     return outcome
 
 
-def _outcome_of(view: RunView) -> Outcome:
-    return view.ended.outcome if view.ended else Outcome.INTERRUPTED
-
-
 def _request(asked: FollowRequest, place: _Place, before: _Before, look: _Look, checkout: Path) -> RunRequest:
     """Return the run of a round: on the branch, with the settings and the decisions of the runs before."""
     view = before.view
@@ -411,7 +407,7 @@ def _told(folder: Path) -> dict[int, Told]:
 def _answer(view: RunView, asked: ReviewPoint, told: Told | None) -> str:
     """Return the answer to a point. Words of agents stand in code spans."""
     run_id = view.started.run_id if view.started else ""
-    outcome = _outcome_of(view)
+    outcome = view.ended.outcome if view.ended else Outcome.INTERRUPTED
     cause = f": {code(view.ended.cause)}" if view.ended and view.ended.cause else ""
     about = f"\n\nAbout {asked.url}" if asked.remark is None or asked.remark.kind != "line" else ""
     ended = "" if outcome is Outcome.COMPLETE else f"\n\n<sub>Run {run_id} ended {outcome}{cause}.</sub>"

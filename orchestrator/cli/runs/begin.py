@@ -45,7 +45,6 @@ from orchestrator.git.pinned_config import TrustedGit
 from orchestrator.git.repository import Repository, base_commit, find_repository, ignore_locally, refuse_dirt
 from orchestrator.run.plan.answers import answers_file
 from orchestrator.run.plan.forecast import forecast
-from orchestrator.run.record import settings_of
 from orchestrator.views.words import local_time
 from state.errors import UsageError
 from state.journal.events import Event, ForecastMade, RunResumed, RunStarted
@@ -125,8 +124,6 @@ async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironmen
         worktrees=str(trusted.worktrees or ""),
         base_commit=base,
         base_branch=repository.branch,
-        effort=settings.effort.name,
-        verify=settings.verify,
         rehearsal=str(request.rehearse) if request.rehearse else None,
         credentials=credentials,
         sq_version=sq_version(),
@@ -246,7 +243,7 @@ async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoO
         if not Path(view.started.repository).is_dir():
             raise UsageError(f"the repository of this run, {view.started.repository}, is gone")
         mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
-        settings = view.settings or settings_of(view.started)
+        settings = view.settings or view.started.settings
         credentials = Credentials(view.started.credentials)
         choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
         instructed_at = view.plan.origin.instructed_at or view.started.base_commit

@@ -18,6 +18,7 @@ from agents.concurrency import task_group
 from agents.make import make_platform
 from agents.process.sandbox.policy import SandboxPolicy
 from agents.sdks import API_SDK, import_sdks
+from orchestrator.checks.order import answers_about
 from orchestrator.cli import options
 from orchestrator.cli.runs.begin import Begun, begin, begin_again, collect_again, paths_of_sq, spec_of
 from orchestrator.cli.runs.bounded import bounded
@@ -35,12 +36,11 @@ from orchestrator.git.pinned import record_git, recorded_git
 from orchestrator.git.pinned_config import trusting
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
-from orchestrator.run.evidence.proof import take_proofs
+from orchestrator.run.evidence.bench import bench_of
 from orchestrator.run.places.checkout import Checkout, alone_in
 from orchestrator.run.places.protection import guarded_files, keep_users_work
-from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.places.worktrees import Worktrees
-from orchestrator.run.record import EvidenceSources, Record, Run, settings_of
+from orchestrator.run.record import Record, Run
 from orchestrator.run.stop import StopRequest
 from orchestrator.run.tasks.attempt import load_gates
 from orchestrator.views.run.console import present, show_further, stopping_line
@@ -137,7 +137,7 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=begun.redact))
         view = fold(journal.read())
-        settings = view.settings or settings_of(started)
+        settings = view.settings or started.settings
         root = Path(started.repository)
         trusted = await record_git(root, run_folder, Path(started.worktrees) if started.worktrees else None)
         stack.enter_context(trusting(trusted))
@@ -282,11 +282,8 @@ def composed(
         places=workspaces,
         integration=workspaces,
         commands=commands,
-        evidence=EvidenceSources(
-            scratch_worktree=scratch_worktree,
-            have_outputs=have_outputs,
-            take_proofs=take_proofs,
-        ),
+        bench_of=bench_of,
+        answers_about=answers_about,
         environ=environ,
     )
 

@@ -14,6 +14,7 @@ from agents.claude_code.executable import NAME
 from agents.concurrency import task_group
 from agents.process.sandbox.choice import Choice
 from agents.session.permissions import rule_names
+from orchestrator.checks.order import answers_about
 from orchestrator.cli.runs.bounded import bounded
 from orchestrator.cli.runs.opened_hosts import registries_to_open, signed_in_at
 from orchestrator.cli.runs.project_files import with_included
@@ -28,11 +29,12 @@ from orchestrator.git.workspace import remove_scratch, show_tree
 from orchestrator.run.commands import ProjectCommands
 from orchestrator.run.event_log import log_event, log_to
 from orchestrator.run.evidence.baseline import baseline_on
+from orchestrator.run.evidence.bench import bench_of
 from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.verification import verify
-from orchestrator.run.places.set_up import have_outputs, remove_scratch_worktrees, scratch_worktree
+from orchestrator.run.places.set_up import remove_scratch_worktrees
 from orchestrator.run.plan.plan_file import PlanContents, read_plan
-from orchestrator.run.record import EvidenceSources, ScratchWorktrees, Trial
+from orchestrator.run.record import ScratchWorktrees, Trial
 from orchestrator.verify.accepting import accepted_at_base
 from orchestrator.verify.judgement import NOTHING_CHANGED, Blobs, Judgement, judged
 from orchestrator.verify.kept import keep, kept_run, key_of, state_folder
@@ -148,9 +150,8 @@ async def _ask(wanted: _Wanted, surroundings: RunEnvironment, heard: Heard, fold
             recorder=recorder,
             folder=folder,
             commands=commands,
-            evidence=EvidenceSources(
-                scratch_worktree=scratch_worktree, have_outputs=have_outputs, take_proofs=take_proofs
-            ),
+            bench_of=bench_of,
+            answers_about=answers_about,
             environ=surroundings.environ,
             scratch=ScratchWorktrees(free=[place], made=1, shown={place: work.base_tree}),
         )
@@ -178,8 +179,6 @@ def _started(
         worktrees=str(trusted.worktrees or ""),
         base_commit=work.base,
         base_branch=None,
-        effort=settings.effort.name,
-        verify=settings.verify,
         rehearsal=None,
         credentials=Credentials.REHEARSAL,
         sq_version=sq_version(),

@@ -132,7 +132,7 @@ def key_of_list(folder: Path, commands: Sequence[str]) -> str:
     These are the manifests and lock files in a folder, and the files that the commands name.
     """
     shown = look(folder)
-    deciding = _deciding(shown)
+    deciding = {*shown.named(*deciding_names(), deepest=_DEEPEST)}
     words = {word.strip("\"'").removeprefix("./") for command in commands for word in command.split()}
     files = [name for name in sorted(shown.files) if name in words or name in deciding]
     return key_of(shown, tuple(files), *commands)
@@ -143,10 +143,6 @@ def _asking(table: Table) -> set[str]:
     locks = {lock for tool in table.tools.values() if tool.ecosystem != "node" for lock in tool.locks}
     unlocked = {tool.requires[0] for tool in table.tools.values() if tool.requires}
     return {*locks, *unlocked, PACKAGE, "requirements.txt", *MANIFESTS}
-
-
-def _deciding(shown: Shown) -> set[str]:
-    return {*shown.named(*deciding_names(), deepest=_DEEPEST)}
 
 
 def deciding_names() -> set[str]:

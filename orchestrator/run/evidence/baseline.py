@@ -23,7 +23,7 @@ from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
 from orchestrator.project.readiness.plan import deciding_names
 from orchestrator.project.runners.suite import Suite, suite_of
-from orchestrator.run.evidence.bench import baseline_of, bench_of
+from orchestrator.run.evidence.change import baseline_of
 from orchestrator.run.purpose import run_for
 from orchestrator.run.record import Run, Trial
 from state.journal.events import BaselineStarted, BaselineTaken, RunEnded
@@ -54,7 +54,7 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
         GitError: the base cannot be put into a folder.
         SetUpError: the user's own set-up commands fail.
     """
-    bench, change = bench_of(run), Change(repository=run.repository, base=tree, tree=tree)
+    bench, change = run.bench, Change(repository=run.repository, base=tree, tree=tree)
     async with bench.place(run.repository, tree) as scratch:
         sources, left_out = sources_of(baseline_of(run), scratch.folder)
         kept = await _kept(run, scratch, sources)
@@ -99,7 +99,7 @@ async def take_baseline_of_analysis(run: Trial) -> None:
     if run.settings.verify or not named or run.view.baseline.of_analysis:
         return
     tree, others = run.view.baseline.tree, list(run.view.baseline.checks.values())
-    bench, change = bench_of(run), Change(repository=run.repository, base=tree, tree=tree)
+    bench, change = run.bench, Change(repository=run.repository, base=tree, tree=tree)
     async with bench.place(run.repository, tree) as scratch:
         suites = [suite_of(check.run.command, scratch.folder) for check in others]
         asked = {command: suite_of(command, scratch.folder) for command in named}
@@ -153,7 +153,7 @@ async def _kept(run: Trial, scratch: ScratchWorktree, sources: Mapping[str, str]
 
     A result without a passing test is asked for again. What it lacked may be there now.
     """
-    before, bench = run.view.baseline, bench_of(run)
+    before, bench = run.view.baseline, run.bench
     return {
         command: check
         for command, check in before.checks.items()
@@ -169,7 +169,7 @@ async def _checks(run: Trial, scratch: ScratchWorktree, sources: Mapping[str, st
         return []
     run.record(BaselineStarted(tree=scratch.tree, commands=tuple(sources)))
     run_for("baseline")
-    return await checks_on(bench_of(run), run.repository, scratch, sources)
+    return await checks_on(run.bench, run.repository, scratch, sources)
 
 
 def _notes(run: Trial, checks: list[BaselineCheck]) -> list[str]:
@@ -225,7 +225,7 @@ async def _by_its_path(run: Trial, tree: str, failed: CommandRun) -> str:
         return ""
     asks("does it fail at another path too?")
     names = list(names_of(failed.count, TestState.FAILED))
-    async with bench_of(run).place(run.repository, tree) as scratch:
+    async with run.bench.place(run.repository, tree) as scratch:
         copy = await run_plainly(run.commands, scratch, failed.command, name=run.repository.name)
         if copy.exit_code or (await run_counted(run.commands, scratch, failed.command)).exit_code == 0:
             return ""

@@ -1,7 +1,6 @@
 """The objections to the work of a run: how they are weighed there, and those to the merged whole."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.checks import objecting
 from orchestrator.checks.announced import unannounced
@@ -13,6 +12,7 @@ from state.journal.view import RunView
 from state.records.commands import BaselineOutcome
 from state.records.objections import Objection, Weight
 from state.settings.records import Effort
+from state.words import sentence_of
 
 _OTHER_COMMANDS = "Name the commands that show this work with --verify, or mend this one at the base."
 _UNUSED = {
@@ -27,30 +27,6 @@ def policy_of(effort: Effort) -> Policy:
         heard_notes=frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ()),
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )
-
-
-def without_spared(view: RunView, task_id: str, objection: Objection) -> Objection:
-    """Return an objection as a note if the spec wants no test for the work that no test needs.
-
-    Of the whole, each task without such a test has to have its line.
-    """
-    if objection.check != objecting.WITHOUT_WORK or objection.weight is not Weight.ONCE:
-        return objection
-    if task_id:
-        lines = [view.tasks[task_id].task.without_tests]
-    else:
-        of_tasks = [
-            view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
-        ]
-        lines = [
-            one.because
-            for proofs in of_tasks
-            for one in (proofs.of(objecting.WITHOUT_WORK) if proofs else ())
-            if one.weight is not Weight.UNKNOWN
-        ]
-    if not lines or not all(lines):
-        return objection
-    return replace(objection, weight=Weight.NOTE, because=lines[0])
 
 
 def gaps_of_whole(view: RunView, policy: Policy) -> list[Objection]:
@@ -104,6 +80,25 @@ def _unverified(command: str, words: str, remedy: str = "") -> Objection:
     return Objection(
         check=objecting.COMMANDS, weight=Weight.UNVERIFIED, subject=command, words=words, remedy=remedy
     )
+
+
+def gap_words(alike: Sequence[Objection]) -> str:
+    """Return equal objections as a cause of the end."""
+    told = sentence_of(alike)
+    if alike[0].weight is Weight.UNKNOWN:
+        return f"sq could not check {told}. A test that fails on the code before shows it too"
+    return f"{told} (--merge-unverified takes it nevertheless)" if alike[0].weight is Weight.ONCE else told
+
+
+def way_on(heard: Iterable[Objection]) -> str:
+    """Return what a Worker can do that hears these once and has a reason for its work."""
+    if any(one.weight is Weight.ONCE for one in heard):
+        return (
+            "If one of these has to stay as it is, claim completion again, say why in `notes`, and quote the "
+            "line of the spec that asks for it. The reviewer then rules on changed tests. The run can then "
+            "only end unverified, and the user's branch does not move."
+        )
+    return "Or claim completion again if there is a reason. The reviewer will look at it."
 
 
 def changes_of(view: RunView, task: TaskView) -> list[Objection]:

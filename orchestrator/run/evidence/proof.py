@@ -1,18 +1,26 @@
 """Proofs of a run: the worth of a passed verification, asked of the checks, and recorded."""
 
+from dataclasses import replace
+
 from orchestrator.checks.objecting import CANARY, LASTING, WITHOUT_WORK
-from orchestrator.checks.order import answers_about
-from orchestrator.run.evidence.bench import bench_of, change_of
-from orchestrator.run.evidence.objections import without_spared
+from orchestrator.run.evidence.change import change_of
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import PROOFS, run_for
 from orchestrator.run.record import Trial
 from state.journal.events import ProofsTaken, VerificationFinished
+from state.journal.view import RunView
 from state.records.objections import Objection, Weight
 
 
 async def take_proofs(run: Trial, finished: VerificationFinished, *, task_id: str, base: str) -> ProofsTaken:
-    """As `TakeProofs`."""
+    """Ask the checks about each command that passed on a tree, and record their answers.
+
+    Args:
+        run: the run.
+        finished: the commands' results on the tree.
+        task_id: the task of this work, or "" for the merged whole.
+        base: the tree that the work began with.
+    """
     run_for(PROOFS, task_id)
     tree = finished.tree
     known = run.view.evidence.proofs.get((task_id, tree))
@@ -20,8 +28,8 @@ async def take_proofs(run: Trial, finished: VerificationFinished, *, task_id: st
         return known
     change = change_of(run, task_id=task_id, base=base, tree=tree)
     same = None if task_id else _of_the_same(run, base, tree)
-    found = await answers_about(change, bench_of(run), results(run, finished), again=same is not None)
-    objections = tuple(without_spared(run.view, task_id, one) for one in found.objections)
+    found = await run.answers_about(change, run.bench, results(run, finished), again=same is not None)
+    objections = tuple(_without_spared(run.view, task_id, one) for one in found.objections)
     answers = found.proofs
     if same:
         objections = _with_those_of_the_task(same, objections)
@@ -39,6 +47,30 @@ async def take_proofs(run: Trial, finished: VerificationFinished, *, task_id: st
     )
     run.record(proofs)
     return proofs
+
+
+def _without_spared(view: RunView, task_id: str, objection: Objection) -> Objection:
+    """Return an objection as a note if the spec wants no test for the work that no test needs.
+
+    Of the whole, each task without such a test has to have its line.
+    """
+    if objection.check != WITHOUT_WORK or objection.weight is not Weight.ONCE:
+        return objection
+    if task_id:
+        lines = [view.tasks[task_id].task.without_tests]
+    else:
+        of_tasks = [
+            view.evidence.proofs.get((id_, task.claim.committed_tree)) for id_, task in view.tasks.items()
+        ]
+        lines = [
+            one.because
+            for proofs in of_tasks
+            for one in (proofs.of(WITHOUT_WORK) if proofs else ())
+            if one.weight is not Weight.UNKNOWN
+        ]
+    if not lines or not all(lines):
+        return objection
+    return replace(objection, weight=Weight.NOTE, because=lines[0])
 
 
 def _with_those_of_the_task(task: ProofsTaken, whole: tuple[Objection, ...]) -> tuple[Objection, ...]:

@@ -7,7 +7,7 @@ from orchestrator.checks.commands import has_lost, results_of, runs_again
 from orchestrator.checks.environment import fingerprint_of
 from orchestrator.checks.verdict import has_failed
 from orchestrator.checks.vouching import commands_for
-from orchestrator.run.evidence.bench import baseline_of, bench_of, change_of
+from orchestrator.run.evidence.change import baseline_of, change_of
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import run_for
 from orchestrator.run.record import Trial
@@ -33,7 +33,7 @@ async def verify(
         mends: a place that lacks something of its set-up is made anew, and used once more.
     """
     run_for("verification", task_id)
-    task, bench = run.view.tasks.get(task_id), bench_of(run)
+    task, bench = run.view.tasks.get(task_id), run.bench
     base = task.place.base_commit if task else run.view.baseline.tree
     change = change_of(run, task_id=task_id, base=base, tree=tree)
     async with bench.place(folder, tree) as scratch:

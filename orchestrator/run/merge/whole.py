@@ -19,6 +19,7 @@ from orchestrator.git.messages import commit_message
 from orchestrator.git.trees import contents_at, sizes
 from orchestrator.project.build_files.manifests import dependencies_in, manifest_of
 from orchestrator.project.readiness.registries import About, registry_rows
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.evidence.verification import verify
 from orchestrator.run.record import Run
@@ -54,7 +55,7 @@ async def catch_up(run: Run) -> None:
             commit = await run.integration.conclude_merge(whole, news, state.tree, message)
             await run.integration.advance(commit, head)
             run.record(WorkCaughtUp(onto=news, commit=commit, tree=state.tree))
-            await run.evidence.take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
+            await take_proofs(run, finished, task_id="", base=run.view.baseline.tree)
             return
     await run.integration.undo_merge(whole, head)
 

@@ -40,8 +40,9 @@ from orchestrator.git.workspace import tree_of
 from orchestrator.project.readiness.checkout import ignored_and_missed
 from orchestrator.run.asking.answer import asked, ended_with
 from orchestrator.run.asking.conversation import whole_history
-from orchestrator.run.evidence.bench import change_of
-from orchestrator.run.evidence.objections import policy_of
+from orchestrator.run.evidence.change import change_of
+from orchestrator.run.evidence.objections import policy_of, way_on
+from orchestrator.run.evidence.proof import take_proofs
 from orchestrator.run.evidence.summary import (
     failures,
     feedback,
@@ -63,7 +64,7 @@ from state.journal.events import (
 )
 from state.journal.events.tasks import TaskView
 from state.records.calls import CallEnd
-from state.records.objections import Objection, Weight
+from state.records.objections import Objection
 from state.roles import Role
 from state.settings.records import Steering
 from state.verdicts import GateResult, Verdict
@@ -72,12 +73,6 @@ from state.words import alike, sentences
 DIFF = "diff"
 _NAMED = 10  # paths
 VERIFICATION = "verification"
-_ONCE = (
-    "If one of these has to stay as it is, claim completion again, say why in `notes`, and quote the line of "
-    "the spec that asks for it. The reviewer then rules on changed tests. The run can then only end "
-    "unverified, and the user's branch does not move."
-)
-_NOTED = "Or claim completion again if there is a reason. The reviewer will look at it."
 
 
 async def check_completion(run: Run, task: TaskView) -> None:
@@ -189,7 +184,7 @@ async def _verification_gate(run: Run, task: TaskView, folder: Path, tree: str) 
         if hidden := await _hidden_by_git(folder, judged):
             told, reason = f"{told}\n\n{hidden}", f"{reason}. {hidden}"
         return GateResult(gate=VERIFICATION, verdict=Verdict.BLOCK, reason=reason, feedback=told)
-    proofs = await run.evidence.take_proofs(run, finished, task_id=id_, base=base)
+    proofs = await take_proofs(run, finished, task_id=id_, base=base)
     if lost := blocking(proofs.objections):
         return _refusal(lost, "")
     if once := _said_once(run, task, proofs.objections):
@@ -217,7 +212,7 @@ def _said_once(run: Run, task: TaskView, objections: Sequence[Objection]) -> Gat
         objections = [one for one in objections if one.check != BASE_TESTS]
     heard = {check for refusal in task.open.refusals for check in refusal.heard}
     new = unheard(objections, heard, policy_of(run.effort))
-    return _refusal(new, _ONCE if any(one.weight is Weight.ONCE for one in new) else _NOTED) if new else None
+    return _refusal(new, way_on(new)) if new else None
 
 
 def _refusal(objections: Sequence[Objection], more: str) -> GateResult:

@@ -90,7 +90,7 @@ def _started(event: e.RunStarted) -> list[Words]:
         model = f"{REHEARSAL} {event.confined.agent} is real, no model is asked and nothing is charged."
     branch = event.base_branch or "a detached HEAD"
     where = f"on {branch} at {event.base_commit[:10]}"
-    how = f"effort {event.effort}, contained by {event.confined.containment}"
+    how = f"effort {event.settings.effort.name}, contained by {event.confined.containment}"
     about = f"run {event.run_id}: {event.spec_name} in {event.repository} ({where}, {how})"
     return [Words(kind="run", text=one) for one in (model, about, *(f"note: {note}" for note in event.notes))]
 

@@ -31,7 +31,7 @@ def held_settings(events: Iterable[Stored]) -> list[HeldSetting]:
     resumed = 0
     for stored in events:
         match stored.event:
-            case e.RunStarted(settings=Settings() as settings):
+            case e.RunStarted(settings=settings):
                 held += [
                     HeldSetting(key=key, value=value, since="the start", at=stored.at)
                     for key, value in _values(settings).items()

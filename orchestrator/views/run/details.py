@@ -121,7 +121,7 @@ def details_of(
         cause=_cause(view),
         repository=started.repository if started else "",
         base=f"{started.base_branch or 'a detached HEAD'} at {started.base_commit[:10]}" if started else "",
-        effort=started.effort if started else "",
+        effort=started.settings.effort.name if started else "",
         resumptions=view.process.resumptions,
         notes=started.notes if started else (),
         tasks=tuple(_task(view, id_, task, active=active) for id_, task in view.tasks.items()),

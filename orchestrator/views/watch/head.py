@@ -183,12 +183,8 @@ def _task(row: TaskRow, width: int, name: int) -> ScreenLine:
         (set_cell_size(cell(row.id), name) + " ", ""),
     ]
     room = width - sum(cell_len(text) for text, _ in left) - len(end) - 1
-    now = _tries(row) if row.group is Group.MERGED else row.now
+    now = (f"{row.attempt} tries" if row.attempt > 1 else "1 try") if row.group is Group.MERGED else row.now
     middle = cell(now)
     if room > 0 and cell_len(middle) > room:
         middle = set_cell_size(middle, room - 1).rstrip() + "…"
     return line(*left, (set_cell_size(middle, max(0, room)), "dim"), (f" {end}", ""), indent=-1)
-
-
-def _tries(row: TaskRow) -> str:
-    return f"{row.attempt} tries" if row.attempt > 1 else "1 try"

@@ -25,13 +25,11 @@ class RunStarted:
     worktrees: str
     base_commit: str
     base_branch: str | None
-    effort: str
-    verify: tuple[str, ...]
     rehearsal: str | None
     credentials: str
     sq_version: str
+    settings: Settings
     notes: tuple[str, ...] = ()
-    settings: Settings | None = None
     edit_dirty: bool = False
     confined: Confinement = field(default_factory=Confinement)
 
@@ -147,18 +145,18 @@ class InstructionsRead:
         return [f"agents read the project's instructions: {', '.join(self.files)}", *self.remarks]
 
 
+RunNote = LimitNear | HostsUsed | DependenciesAdded  # views alone read these
+
 RunEvent = (
     RunStarted
     | RunResumed
     | RunInterrupted
     | LimitReached
     | LandingStarted
-    | LimitNear
     | RunEnded
     | NoticeSent
-    | HostsUsed
-    | DependenciesAdded
     | InstructionsRead
+    | RunNote
 )
 
 

@@ -336,8 +336,8 @@ def _apply_run(view: RunView, event: e.RunEvent, stored: Stored) -> None:
             view.notices[event.of_seq, event.to] = event
         case e.InstructionsRead():
             view.context.instructions = event
-        case e.HostsUsed() | e.DependenciesAdded() | e.LimitNear():
-            pass  # the report reads the events
+        case _ if isinstance(event, e.RunNote):
+            pass
         case _:
             assert_never(event)
 

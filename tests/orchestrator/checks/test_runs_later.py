@@ -74,6 +74,13 @@ def test_the_spec_names_a_file_by_its_path_its_name_its_folder_or_a_term(spec, p
     assert names(spec, path, runs_later(path).terms) is named
 
 
+def test_a_file_of_a_line_by_which_it_stays_is_not_named():
+    lines = "Add a script.\nLeave .envrc as it is.\n"
+    assert names(lines, ".envrc", ())
+    assert not names(lines, ".envrc", (), kept=["Leave .envrc as it is."])
+    assert files_that_run_later(lines, [".envrc"], {}, {}, kept=["Leave .envrc as it is."]) == (".envrc",)
+
+
 @pytest.mark.parametrize(*rows(__file__, "linked"))
 def test_a_link_leads_out_through_whichever_links(links, path, out):
     assert leads_out(path, links) is out

@@ -9,6 +9,7 @@ from pathlib import Path
 import in_process
 import pytest
 from filelock import FileLock
+from language.beginnings import run_started
 from language.played_sq import PLAYED_SQ
 
 from orchestrator.git.merge import Merge
@@ -24,11 +25,10 @@ from orchestrator.git.workspace import (
     task_branch,
 )
 from state.errors import RunActiveError
-from state.journal.events import RunEnded, RunInterrupted, RunStarted
+from state.journal.events import RunEnded, RunInterrupted
 from state.journal.store import Journal
 from state.outcome import Outcome
 from state.paths import worktree_root
-from state.settings.records import Confinement
 from state.settings.sources import user_file
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -100,20 +100,11 @@ class Runs:
     def journal(self, *events, run=RUN, worktrees=True):
         """A run's journal: that it began, and these events."""
         self.folder(run).mkdir(parents=True)
-        started = RunStarted(
-            run_id=run,
-            spec_name="spec.md",
-            spec_text="# Spec",
+        started = run_started(
+            run,
             repository=str(self.repository),
             worktrees=str(self.worktrees(run)) if worktrees else "",
             base_commit=self.head,
-            base_branch="main",
-            effort="medium",
-            verify=(),
-            rehearsal=None,
-            credentials="api-key",
-            confined=Confinement(containment="supervisor"),
-            sq_version="0",
         )
         (self.repository / ".git" / "info" / "exclude").write_text("/.sq/\n")
         with Journal(self.folder(run)) as journal:

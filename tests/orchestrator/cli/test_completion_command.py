@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 
 from orchestrator.cli.main import COMMANDS
 
@@ -106,12 +107,9 @@ def test_bash_completes_with_the_script(tmp_path):
     (tmp_path / "sq").write_text(f'#!/bin/sh\nexec {" ".join(SQ)} "$@"\n')
     (tmp_path / "sq").chmod(0o755)
     words = 'COMP_WORDS=(sq dem); COMP_CWORD=1; _sq_completion sq; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(
+    done = ran(
         [bash, "-c", f'eval "$(sq completion bash)"; {words}'],
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert (done.stdout, done.stderr) == ("demo\n", "")
 

@@ -2,17 +2,16 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
+from language.beginnings import run_started
+from language.programs import ran
 
-from state.journal.events import RunResumed, RunStarted
+from state.journal.events import RunResumed
 from state.journal.store import Journal
 from state.paths import StateFolder
 from state.settings.keys import KEYS
-from state.settings.presets import usual_settings
-from state.settings.records import Confinement
 
 SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 
@@ -20,14 +19,7 @@ SQ = [sys.executable, "-I", "-m", "orchestrator.cli"]
 @pytest.fixture
 def show(tmp_path):
     def run(*arguments, folder=tmp_path, **environ):
-        return subprocess.run(
-            [*SQ, "config", "show", *arguments],
-            cwd=folder,
-            env={**os.environ, **environ},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return ran([*SQ, "config", "show", *arguments], cwd=folder, env={**os.environ, **environ})
 
     return run
 
@@ -123,19 +115,4 @@ def test_with_a_run_it_tells_what_held_when(show, repository):
 
 
 def started(run_id, repository):
-    return RunStarted(
-        run_id=run_id,
-        spec_name="spec.md",
-        spec_text="# Spec",
-        repository=str(repository),
-        worktrees="",
-        base_commit="a" * 40,
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal=None,
-        credentials="api key",
-        confined=Confinement(containment="namespaces"),
-        sq_version="0",
-        settings=usual_settings("medium"),
-    )
+    return run_started(run_id, repository=str(repository), worktrees="")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from language.beginnings import call_started
 
 from orchestrator.cli.main import cli
 from state.journal import events as e
@@ -28,16 +29,7 @@ BLUE = Answer(
 
 
 def call(id_: str, role: Role) -> e.CallStarted:
-    return e.CallStarted(
-        call_id=id_,
-        role=role,
-        task_id="t",
-        attempt=1,
-        iteration=1,
-        session_id="s",
-        model="haiku",
-        prompt="Go.",
-    )
+    return call_started(id_, role, "t")
 
 
 def asked(ask_id: str, *again: str, plain: bool = False) -> e.QuestionsAsked:

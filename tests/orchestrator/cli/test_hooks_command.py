@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from language.programs import ran
 
 from agents.access import RehearsalConnection
 from agents.caller import Caller
@@ -57,14 +58,11 @@ class ConsoleScript:
         self.file.chmod(0o755)
 
     def __call__(self, *arguments, code=0, cwd=None, **environ):
-        done = subprocess.run(
+        done = ran(
             [self.file, "hooks", *arguments],
             cwd=cwd or self.project,
             env={**os.environ, **environ},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done
@@ -254,12 +252,7 @@ def test_the_plugin_is_valid_for_claude_code_and_says_what_sq_says(tmp_path):
     assert (manifest["name"], manifest["version"]) == (PLUGIN, version())
     hooks = json.loads((FOLDER / "hooks" / "hooks.json").read_text())["hooks"]
     assert hooks == {"Stop": [{"hooks": [entry_of(guarded_command())]}]}
-    done = subprocess.run(
-        [find_cli(), "plugin", "validate", "--profile", "directory", FOLDER],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([find_cli(), "plugin", "validate", "--profile", "directory", FOLDER])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -13,6 +13,7 @@ import in_process
 import pytest
 import yaml
 from language.played_sq import PLAYED_SQ
+from language.programs import ran
 from language.tables import table
 
 from state.settings.sources import user_file
@@ -46,15 +47,7 @@ def sq(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def runs(folder: Path, *arguments: str, base: Sequence[str] = PLAYED_SQ) -> subprocess.CompletedProcess[str]:
     """Run a command as a process, which plays Claude Code unless `base` is sq itself."""
-    return subprocess.run(
-        [*base, *arguments],
-        cwd=folder,
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return ran([*base, *arguments], cwd=folder, env=dict(os.environ), timeout=60)
 
 
 @pytest.mark.late

@@ -10,6 +10,7 @@ from pathlib import Path
 import in_process
 import pytest
 from language.played_sq import PLAYED_SQ
+from language.programs import ran
 
 from agents.sdks import install_command, this_place
 from state.journal.codec import encode
@@ -30,12 +31,9 @@ def demo(tmp_path_factory):
     home = tmp_path_factory.mktemp("demo-home")
     folder = tmp_path_factory.mktemp("demo") / "project"
     environ = {name: value for name, value in os.environ.items() if not name.startswith(CREDENTIALS)}
-    done = subprocess.run(
+    done = ran(
         [*PLAYED_SQ, "demo", "--plain", "--keep-in", str(folder)],
         env={**environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -57,14 +55,11 @@ def sq(tmp_path):
         environment = {**os.environ, **environ}
         if python is None:
             return in_process.sq(arguments, folder=folder or tmp_path, environ=environment)
-        return subprocess.run(
+        return ran(
             [*python, *SQ, *map(str, arguments)],
             cwd=folder or tmp_path,
             env=environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     return run

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import in_process
 import pytest
+from language.programs import ran
 
 from agents.sdks import extra_command, install_command, this_place
 
@@ -27,13 +28,10 @@ def sq(folder: Path, *arguments: str, before: str = "", **environ: str) -> subpr
     """`sq`; with `before`, what its Python does first, in a process of its own."""
     if not before:
         return in_process.sq(arguments, folder=folder, environ={**os.environ, **environ})
-    return subprocess.run(
+    return ran(
         [sys.executable, "-c", REAL + before + CALL.format(arguments=list(arguments))],
         cwd=folder,
         env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=60,
     )
 

@@ -12,6 +12,7 @@ import pytest
 from language.fleets import SPEC, FleetHere, scenario
 from language.played_sq import PLAYED_SQ
 from language.postgres import PostgresServer
+from language.programs import ran
 from language.tables import rows
 
 from orchestrator.cli.fleet.submit import open_issues
@@ -128,14 +129,7 @@ def test_a_second_worker_of_a_file_of_sqlite_is_refused_by_name(files: FleetHere
 
 
 def test_a_worker_of_a_shared_database_has_to_name_its_repositories(fleet: FleetHere) -> None:
-    done = subprocess.run(
-        [*PLAYED_SQ, "fleet", "worker"],
-        env=fleet.environment(fleet.folder / "home"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran([*PLAYED_SQ, "fleet", "worker"], env=fleet.environment(fleet.folder / "home"), timeout=60)
     assert done.returncode == 2
     assert "--repository" in done.stderr
 
@@ -278,13 +272,10 @@ def test_the_work_begins_where_the_branch_here_was_pushed(files: FleetHere) -> N
     (project / "deep").mkdir()
 
     def here(*more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        done = ran(
             [*PLAYED_SQ, "fleet", "submit", str(files.folder / "spec.md"), "--json", *more],
             env=files.environment(files.folder / "user"),
             cwd=project / "deep",
-            capture_output=True,
-            text=True,
-            check=False,
         )
         assert done.returncode == code, done.stderr
         return done

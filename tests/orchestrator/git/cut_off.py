@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 
 from orchestrator.run.places.worktrees import Worktrees
-from state.journal.events import RunStarted
+from state.journal.codec import decode, encode
 from state.journal.events.tasks import ClaimView, PlaceView, TaskView
 from state.journal.view import RunView
 from state.records.plan import Task
@@ -47,7 +47,7 @@ def cut_off(folder: Path, work, task: TaskView, operation: str, *, at: int, when
     told = {
         "operation": operation,
         "onto": work.view.whole.commit,
-        "started": asdict(work.places.started),
+        "started": encode(work.places.started),
         "place": asdict(task.place),
         "claim": asdict(task.claim),
         "attempt": task.attempt,
@@ -71,7 +71,7 @@ def cut_off(folder: Path, work, task: TaskView, operation: str, *, at: int, when
 def work() -> None:
     """What the process does."""
     told = json.loads(sys.argv[1])
-    places = Worktrees(started=RunStarted(**{**told["started"], "verify": ()}))
+    places = Worktrees(started=decode(*told["started"]))
     task = TaskView(
         Task(id=told["id"], title=f"Task {told['id']}", description=""),
         attempt=told["attempt"],

@@ -3,12 +3,12 @@
 import hashlib
 from pathlib import Path
 
+from language.beginnings import run_started
+
 from orchestrator.run.places.worktrees import Worktrees
-from state.journal.events import RunStarted
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.plan import Task
-from state.settings.records import Confinement
 
 RUN = "20260101-000000-aaaa"
 
@@ -39,21 +39,8 @@ class RunAtWork:
     def __init__(self, project, folder, shell):
         self.project, self.shell = project, shell
         self.view = RunView()
-        started = RunStarted(
-            run_id=RUN,
-            spec_name="spec.md",
-            spec_text="# Spec",
-            repository=str(project),
-            worktrees=str(folder),
-            base_commit=self.git("rev-parse", "HEAD"),
-            base_branch="main",
-            effort="medium",
-            verify=(),
-            rehearsal=None,
-            credentials="api-key",
-            confined=Confinement(containment="supervisor"),
-            sq_version="0",
-        )
+        head = self.git("rev-parse", "HEAD")
+        started = run_started(RUN, repository=str(project), worktrees=str(folder), base_commit=head)
         self.places = Worktrees(started=started)
         self.view.whole.commit = started.base_commit
         self.integration = folder / "run"

@@ -1,35 +1,21 @@
 """Work in the checkout itself, one task at a time: looked at and kept, never merged, moved or put back there."""
 
 import pytest
+from language.beginnings import run_started
 from run_at_work import RUN, write
 
 from orchestrator.run.places.checkout import Checkout
 from state.errors import GitError
-from state.journal.events import RunStarted
 from state.journal.events.tasks import TaskView, WholeView
 from state.journal.view import RunView
 from state.records.plan import Task
-from state.settings.records import Confinement
 
 
 @pytest.fixture
 async def place(project, tmp_path, shell):
     """A checkout in which a task was built and committed, and that task."""
-    started = RunStarted(
-        run_id=RUN,
-        spec_name="spec.md",
-        spec_text="# Spec",
-        repository=str(project),
-        worktrees="",
-        base_commit=shell(project, "git", "rev-parse", "HEAD"),
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal=None,
-        credentials="api-key",
-        confined=Confinement(containment="supervisor"),
-        sq_version="0",
-    )
+    head = shell(project, "git", "rev-parse", "HEAD")
+    started = run_started(RUN, repository=str(project), worktrees="", base_commit=head)
     checkout = Checkout(started=started, run_folder=tmp_path)
     view, task = (
         RunView(whole=WholeView(commit=started.base_commit)),

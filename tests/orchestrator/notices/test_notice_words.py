@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language.beginnings import run_started
 from language.sampled import examples
 
 from orchestrator.notices.due import TITLE_KEPT, Notice, message_of
@@ -38,11 +39,9 @@ HOSTILE = [
 
 
 def view_of(title, *events, spec="spec.md", rehearsal=None):
-    started = e.RunStarted(
-        run_id="20260131-120000-abcd", spec_name=spec, spec_text="", repository="/home/me/shop", worktrees="",
-        base_commit="0" * 40, base_branch="main", effort="low", verify=(), rehearsal=rehearsal,
-        credentials="api key", sq_version="1",
-    )  # fmt: skip
+    started = run_started(
+        "20260131-120000-abcd", spec_name=spec, repository="/home/me/shop", worktrees="", rehearsal=rehearsal
+    )
     plan = e.PlanAccepted(tasks=(Task(id="a", title=title, description=SECRETLY),), criteria=())
     asked = e.QuestionsAsked(
         ask_id="q", call_id="c", task_id="a", questions=(Question(text=SECRETLY, options=()),)

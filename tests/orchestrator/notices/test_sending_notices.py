@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import TaskGroup
+from language.beginnings import run_started
 
 from agents.gateway.listeners import listening
 from agents.process.containment import detect_containment
@@ -28,10 +29,7 @@ SECRET = "the-value-of-a-key-0123456789"
 
 
 def started():
-    return e.RunStarted(
-        run_id="r-1", spec_name="spec.md", spec_text="", repository="/r", worktrees="", base_commit="c",
-        base_branch="main", effort="low", verify=(), rehearsal=None, credentials="api key", sq_version="1",
-    )  # fmt: skip
+    return run_started(worktrees="")
 
 
 class Bench:

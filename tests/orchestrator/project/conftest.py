@@ -1,9 +1,9 @@
 """What tests of runners share: one home for the caches of tools, one folder of npm packages."""
 
 import shutil
-import subprocess
 
 import pytest
+from language.programs import ran
 
 
 @pytest.fixture(scope="session")
@@ -22,13 +22,8 @@ def packages(tmp_path_factory):
                 pytest.skip("npm is not on this machine")
             folder = tmp_path_factory.mktemp("packages")
             (folder / "package.json").write_text('{"private": true}')
-            done = subprocess.run(
-                ["npm", "install", "--no-audit", "--no-fund", "--silent", *names],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=110,
-                check=False,
+            done = ran(
+                ["npm", "install", "--no-audit", "--no-fund", "--silent", *names], cwd=folder, timeout=110
             )
             made[names] = (
                 folder / "node_modules" if done.returncode == 0 else done.stderr or "npm install failed"

@@ -3,9 +3,9 @@
 import json
 import os
 import re
-import subprocess
 
 import pytest
+from language.programs import ran
 from language.tables import table
 
 from orchestrator.project.detection import detect
@@ -142,14 +142,7 @@ def test_the_detected_unittest_command_runs_the_tests_that_are_there(shown, tmp_
     outputs, codes = [], []
     for command in shown({}):
         assert command.startswith("python3 -m unittest")
-        done = subprocess.run(
-            ["sh", "-c", command],
-            cwd=folder,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ran(["sh", "-c", command], cwd=folder, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
         outputs.append(done.stderr)
         codes.append(done.returncode)
     counts = [int(count) for count in re.findall(r"Ran (\d+) test", "".join(outputs))]

@@ -3,13 +3,13 @@
 import os
 import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language.programs import ran
 
 from orchestrator.project.functions.emptying import emptied, empty_value, types_with_a_default
 from orchestrator.project.functions.functions import changed_functions, read_source
@@ -56,15 +56,7 @@ def test_a_source_without_its_functions_compiles_with_all_warnings_as_errors(nam
     file = tmp_path / FILES[name]
     for content in (source(name), without_functions(file.name, source(name)).content):
         file.write_bytes(content)
-        done = subprocess.run(
-            COMPILED[name],
-            check=False,
-            cwd=tmp_path,
-            env={**os.environ, **TOOLCHAINS},
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
+        done = ran(COMPILED[name], cwd=tmp_path, env={**os.environ, **TOOLCHAINS}, timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr
 
 

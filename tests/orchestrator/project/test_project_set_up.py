@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from language.programs import ran
 from language.sampled import sampled
 from language.tables import rows, table
 
@@ -186,14 +187,7 @@ def test_the_key_of_a_list_changes_with_manifests_and_with_the_files_that_it_nam
 
 
 def run(command, folder, **environ):
-    done = subprocess.run(
-        ["sh", "-c", command],
-        cwd=folder,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran(["sh", "-c", command], cwd=folder, env={**os.environ, **environ})
     return done.returncode, done.stdout + done.stderr
 
 

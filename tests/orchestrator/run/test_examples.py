@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from language.played_sq import PLAYED_SQ
+from language.programs import ran
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
@@ -40,14 +41,11 @@ def project(tmp_path: Path, shell: Callable[..., str]) -> Callable[..., Path]:
 def play(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     """Run an example's spec with its scenario."""
     spec, scenario = EXAMPLES / f"{name}.md", EXAMPLES / f"{name}.yaml"
-    return subprocess.run(
+    return ran(
         [*PLAYED_SQ, "--spec", str(spec), "--rehearse", str(scenario)],
         cwd=folder,
         env=dict(os.environ),
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=100,
     )
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.beginnings import call_started
 
 from orchestrator.run.asking.budget import (
     BudgetExhausted,
@@ -50,15 +51,11 @@ class Book:
         wanted = Wanted(task_id=task, model=OPUS, text=text, session=role is Role.WORKER)
         reserved = reserve(self.view, self.settings, wanted)
         self.tell(
-            e.CallStarted(
-                call_id=call_id,
-                role=role,
-                task_id=task,
-                attempt=1,
-                iteration=1,
-                session_id="s",
+            call_started(
+                call_id,
+                role,
+                task,
                 model="opus",
-                prompt="Go.",
                 reserved_usd=reserved.usd,
                 allowed_usd=reserved.allowed_usd or 0.0,
             )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from language.beginnings import call_started
 
 from orchestrator.run.review.findings import (
     WEIGHTS,
@@ -40,7 +41,6 @@ from state.records.reviews import (
     Ruling,
     TestRuling,
 )
-from state.roles import Role
 
 OPEN, FIXED = FindingState.OPEN, FindingState.FIXED
 DISPUTED, WONT_FIX = FindingState.DISPUTED, FindingState.WONT_FIX
@@ -438,18 +438,8 @@ def claimed(*claims, name="task_complete"):
     view, task = RunView(), TaskView(Task(id="t1", title="", description=""))
     for number, claim in enumerate(claims):
         id_ = f"c{number}"
-        started = e.CallStarted(
-            call_id=id_,
-            role=Role.WORKER,
-            task_id="t1",
-            attempt=1,
-            iteration=1,
-            session_id="s",
-            model="m",
-            prompt="p",
-        )
         report = e.SignalReceived(call_id=id_, name=name, payload=json.dumps(claim))
-        view.calls[id_] = CallView(started, at=None, session_id="s", report=report)
+        view.calls[id_] = CallView(call_started(id_), at=None, session_id="s", report=report)
         task.open.calls.append(id_)
     return view, task
 

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from language.beginnings import call_started, run_started
 
 from orchestrator.run.tasks.hand_over import AttemptStart, before_of, hand_over_of
 from state.journal import events as e
@@ -15,13 +16,9 @@ from state.records.plan import Task
 from state.records.questions import Answer
 from state.records.reviews import Finding, ReviewIssue
 from state.records.work import HandOver
-from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-STARTED = e.RunStarted(
-    run_id="r", spec_name="", spec_text="", repository="/r", worktrees="/w", base_commit="c0", base_branch="main",
-    effort="medium", verify=(), rehearsal=None, credentials="", sq_version="",
-)  # fmt: skip
+STARTED = run_started()
 PLANNED = (STARTED, e.PlanAccepted(tasks=(Task(id="t1", title="", description=""),), criteria=()))
 PLACE = e.TaskStarted(task_id="t1", branch="b", worktree="/w/t1", base_commit="c0")
 ISSUE = ReviewIssue(task_id="t1", file="a.py", description="wrong", suggestion="mend it")
@@ -33,16 +30,7 @@ def begins(number):
 
 
 def called(id_, attempt=1):
-    return e.CallStarted(
-        call_id=id_,
-        role=Role.WORKER,
-        task_id="t1",
-        attempt=attempt,
-        iteration=1,
-        session_id="s",
-        model="m",
-        prompt="p",
-    )
+    return call_started(id_, attempt=attempt)
 
 
 def called_with(id_, *events):

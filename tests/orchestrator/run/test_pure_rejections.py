@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from language.beginnings import call_started
 from language.tables import rows
 
 from orchestrator.run.asking.rejections import refuses, rejection_by
@@ -12,23 +13,13 @@ from state.journal.fold.fold import fold
 from state.records.calls import Message, MessageKind
 from state.records.plan import Task
 from state.records.questions import Answer, GivenAnswer, Question
-from state.roles import Role
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 BEGUN = (
     e.PlanAccepted(tasks=(Task(id="t1", title="", description=""),), criteria=()),
     e.TaskStarted(task_id="t1", branch="b", worktree="/w/t1", base_commit="c0"),
     e.AttemptStarted(task_id="t1", attempt=1, session_id="s", tree="tree"),
-    e.CallStarted(
-        call_id="c1",
-        role=Role.WORKER,
-        task_id="t1",
-        attempt=1,
-        iteration=1,
-        session_id="s",
-        model="m",
-        prompt="p",
-    ),
+    call_started(),
 )
 NAME, OTHER = Question(text="Which name?"), Question(text="Which colour?")
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from language.clocks import NO_COMPILER, jumping_clock
 from language.played_sq import PLAYED_SQ
+from language.programs import ran
 from language.scripted import (
     BLUE,
     COLOUR,
@@ -293,14 +294,7 @@ def test_sigterm_lets_verified_work_be_merged_within_its_grace_and_ends_with_130
     assert view.tasks["short"].stage is Stage.MERGED
     assert view.checkout.kept
     assert shell(repository, "git", "ls-tree", "--name-only", view.checkout.kept.branch) == "short.txt"
-    resumed = subprocess.run(
-        [*PLAYED_SQ, "resume", "--plain"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    resumed = ran([*PLAYED_SQ, "resume", "--plain"], cwd=repository, timeout=60)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert {"long.txt", "short.txt"} <= {*shell(repository, "git", "ls-tree", "--name-only", "main").split()}
 

@@ -248,7 +248,7 @@ def test_options_of_a_round_are_those_of_a_run(
     assert started.settings is not None
     assert started.settings.budget_run_usd == 3
     assert (started.settings.questions, started.settings.sandbox.mode) == (OnQuestion.PARK, Sandbox.OFF)
-    assert started.verify == ("grep -q line notes.txt",), "the commands of the first run"
+    assert started.settings.verify == ("grep -q line notes.txt",), "the commands of the first run"
     wrong = follow(str(number), "--verbose", "--quiet")
     assert "exclude each other" in str(wrong.exception)
 

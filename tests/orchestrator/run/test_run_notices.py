@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 import yaml
-from language.event_strategies import started
+from language.beginnings import run_started
 from language.played_sq import PLAYED_SQ
 from language.scripted import (
     COLOUR,
@@ -190,7 +190,7 @@ async def finished(folder: Path, *, bell: bool, took_long: bool) -> None:
     settings = replace(usual_settings(), outward=Integrations(bell=bell))
     with Journal(folder) as journal:
         journal.append(
-            replace(started(), run_id="r-1", settings=settings),
+            replace(run_started(), run_id="r-1", settings=settings),
             e.RunEnded(outcome=Outcome.COMPLETE, cause=""),
         )
         recorder = Recorder(journal)

@@ -24,7 +24,11 @@ def test_the_work_arrives_on_the_branch_and_leaves_nothing_else_behind(
 ) -> None:
     done = rehearse(whole_run(), effort="low", **CHECKED)
     started = done.of(RunStarted)[0]
-    assert (started.effort, started.verify, started.repository) == ("low", ("true",), str(repository))
+    assert (started.settings.effort.name, started.settings.verify, started.repository) == (
+        "low",
+        ("true",),
+        str(repository),
+    )
     assert (repository / "notes.txt").read_text() == "A line.\n"
     assert shell(repository, "git", "status", "--porcelain") == ""
     assert shell(repository, "git", "branch", "--format=%(refname:short)") == "main"

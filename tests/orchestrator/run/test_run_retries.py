@@ -35,6 +35,7 @@ from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.calls import CallEnd, CallResult
 from state.roles import Role
+from state.settings.presets import usual_settings
 from state.settings.records import Retries
 
 QUICK = {"retries.first_wait_s": "0.01", "retries.longest_wait_s": "0.05", "retries.tries": "3"}
@@ -89,7 +90,7 @@ def a_run(**more: Any) -> RunStarted:
     told = dict.fromkeys(
         ("run_id", "spec_name", "spec_text", "repository", "worktrees", "base_commit", "sq_version"), ""
     )
-    return RunStarted(**told, base_branch=None, effort="medium", verify=(), rehearsal=None, **more)
+    return RunStarted(**told, base_branch=None, settings=usual_settings(), rehearsal=None, **more)
 
 
 def a_call() -> CallStarted:

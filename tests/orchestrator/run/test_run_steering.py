@@ -5,6 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
+from language.beginnings import run_started
 from language.sampled import sampled
 from language.scripted import SATISFIED, Done, Rehearse, call, completes, says, whole_run, writes
 from language.scripted import call as tool
@@ -303,20 +304,12 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         environ={},
         hidden=(),
     )
-    started = e.RunStarted(
-        run_id="r",
-        spec_name="spec.md",
-        spec_text="Write a page.",
+    started = run_started(
         repository=str(folder),
         worktrees=str(folder),
         base_commit="",
-        base_branch="main",
-        effort="medium",
-        verify=(),
-        rehearsal="",
         credentials=Credentials.CLI_LOGIN,
         confined=Confinement(containment=containment),
-        sq_version="test",
     )
     run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})
     if run.view.started is None:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from language.event_strategies import legal_runs, started, stored, task
+from language.beginnings import run_started
+from language.event_strategies import legal_runs, stored, task
 
 from orchestrator.telemetry import conventions as c
 from orchestrator.telemetry.spans import SpanFold, spans_in
@@ -36,7 +37,7 @@ def ended(call_id, **more):
 
 
 BEGUN = (
-    started(RUN),
+    run_started(RUN),
     e.PlanAccepted(tasks=(task("t1"),), criteria=()),
     e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="c0"),
     e.AttemptStarted(task_id="t1", attempt=1, session_id="s-1", tree="t"),
@@ -135,7 +136,7 @@ def test_a_command_that_only_the_analysis_named_is_not_shown_and_others_are():
         RUN,
         stored(
             (
-                started(RUN),
+                run_started(RUN),
                 taken("make test", of_analysis=False),
                 taken("by the agent", of_analysis=True),
                 verified("make test"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from language.programs import ran
 from tests_of_verify import BASE, Verified, commits, verified
 
 from state.journal.events import RunStarted
@@ -182,7 +183,7 @@ def test_flags_of_settings_hold_and_time_that_runs_out_is_named(
         started = journal.read(only=(RunStarted,))[0].event
     assert isinstance(started, RunStarted)
     assert started.settings
-    assert (started.effort, started.settings.sandbox.mode) == ("low", "off")
+    assert (started.settings.effort.name, started.settings.sandbox.mode) == ("low", "off")
     assert verified(project, "--json").code == 0  # what time left out is no result
 
 
@@ -344,13 +345,8 @@ def test_the_template_for_gitlab_verifies_a_merge_request(
             "SOURCE": str(source),
             "COMMIT": shell(source, "git", "rev-parse", "HEAD"),
         }
-        done = subprocess.run(
-            ["bash", "-e", "-c", "\n".join(template["script"])],
-            cwd=job,
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
+        done = ran(
+            ["bash", "-e", "-c", "\n".join(template["script"])], cwd=job, env={**os.environ, **variables}
         )
         ends[name] = done.returncode
         assert (job / template["artifacts"]["paths"][0]).exists(), done.stdout + done.stderr

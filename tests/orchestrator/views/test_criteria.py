@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from language.event_strategies import started
+from language.beginnings import run_started
 
 from orchestrator.views.models.criteria import CriterionState, counted, criteria_of, facts_of
 from orchestrator.views.run.story import lines_of
@@ -21,7 +21,7 @@ from state.settings.presets import usual_settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 STARTED = replace(
-    started("r1"),
+    run_started("r1"),
     spec_name="/somewhere/spec.md",
     spec_text="# Shop\n\nInvoices show the discount.\n",
     settings=usual_settings(),

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from language.beginnings import call_started
+
 from orchestrator.cli.doctor.checks import check_lines, fail, warn
 from orchestrator.gates.power_steering.examination import decide
 from orchestrator.gates.session_state.records import CheckResults
@@ -33,16 +35,7 @@ def shown(*events):
 
 
 def asked(id_, iteration=1):
-    return e.CallStarted(
-        call_id=id_,
-        role=Role.JUDGE,
-        task_id="a",
-        attempt=1,
-        iteration=iteration,
-        session_id="",
-        model="m",
-        prompt=id_,
-    )
+    return call_started(id_, Role.JUDGE, "a", iteration=iteration, prompt=id_)
 
 
 def result(number, **more):

@@ -12,7 +12,8 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from language.acting_runs import hostile_run, saying
-from language.event_strategies import legal_runs, started, stored, task
+from language.beginnings import run_started
+from language.event_strategies import legal_runs, stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
@@ -128,7 +129,7 @@ def test_no_path_of_the_machine_is_in_any_format_unless_it_is_asked_for(tmp_path
 
 
 def test_paths_of_other_folders_are_left_alone():
-    clean = path_remover(replace(started(), repository="/src/app", worktrees="/state/w"))
+    clean = path_remover(replace(run_started(), repository="/src/app", worktrees="/state/w"))
     assert clean("/src/app/a.py and /src/app2/a.py and /state/w/t1/b.py and /state/w") == (
         "a.py and /src/app2/a.py and b.py and ."
     )
@@ -191,7 +192,7 @@ def test_gaps_of_an_earlier_attempt_suggestions_and_findings_of_two_reviews_are_
     story.add_all(
         stored(
             [
-                started(),
+                run_started(),
                 e.PlanAccepted(tasks=(task("t1"),), criteria=()),
                 *attempts,
                 e.ReviewRecorded(task_id="t1", suggestions=("say so in the guide",), **review),
@@ -213,7 +214,9 @@ def test_a_claim_that_was_handed_over_at_two_ends_is_a_point_once_and_none_after
     claim = e.WorkRescued(task_id="t1", ref="sq/t1", commit="c1", claimed=True)
     end = [e.TaskMerged(task_id="t1", commit="c2", tree="tree")] if merged else []
     story = RunStory()
-    story.add_all(stored([started(), e.PlanAccepted(tasks=(task("t1"),), criteria=()), claim, claim, *end]))
+    story.add_all(
+        stored([run_started(), e.PlanAccepted(tasks=(task("t1"),), criteria=()), claim, claim, *end])
+    )
     told = [one.seq for one in attention(story, ()) if one.kind == "not verified"]
     assert told == ([] if merged else [4])
 
@@ -223,7 +226,7 @@ def test_a_report_never_becomes_larger_than_its_limit_and_says_what_it_left_out(
         replace(task(f"t{number}"), description=f"{number} {'<&>' * 3_000}") for number in range(600)
     )
     refused = [e.AnalysisRejected(problems=("no such command",))] * 6_000
-    text = web(read(stored([started(), *refused, e.PlanAccepted(tasks=tasks, criteria=())])))
+    text = web(read(stored([run_started(), *refused, e.PlanAccepted(tasks=tasks, criteria=())])))
     assert len(text.encode()) <= 5_000_000
     assert "so texts, lists and diffs are shorter than usual" in text
     assert "events are left out of the index" in text
@@ -272,7 +275,7 @@ def test_a_command_that_only_an_agent_named_is_not_in_the_line_to_copy():
     merged = {"task_id": "t1", "commit": "a" * 40, "tree": "b" * 40}
     events = stored(
         [
-            started(),
+            run_started(),
             e.BaselineTaken(
                 tree="c", environment="", checks=checks, exports=('PATH="$PWD/.venv/bin${PATH:+:$PATH}"',)
             ),
@@ -311,7 +314,7 @@ def test_protected_paths_and_refused_calls_are_things_to_look_at():
     place = {"task_id": "t1", "attempt": 1}
     events = stored(
         [
-            started(),
+            run_started(),
             e.PlanAccepted(tasks=(task("t1"),), criteria=()),
             e.TaskStarted(task_id="t1", branch="b", worktree="/w", base_commit="c"),
             e.AttemptStarted(**place, session_id="s", tree="t"),

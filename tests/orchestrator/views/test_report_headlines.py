@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from language.acting_runs import hostile_run
-from language.event_strategies import started, stored, task
+from language.beginnings import run_started
+from language.event_strategies import stored, task
 from language.large_runs import twelve_tasks
 from reports import Page, read, web
 
@@ -22,7 +23,7 @@ from state.outcome import EXIT_CODES, Outcome
 
 
 def ended(outcome, *, cause="the cause", dry=False):
-    begun = started()
+    begun = run_started()
     from state.settings.presets import usual_settings
 
     begun = replace(begun, settings=replace(usual_settings("medium", ()), dry_run=dry))

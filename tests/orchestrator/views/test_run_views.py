@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from language.beginnings import call_started, run_started
 
 from orchestrator.views.models.summary import RunState, activity, summary_of
 from orchestrator.views.run.details import detail_lines, details_of, overview_lines
@@ -24,20 +25,14 @@ from state.settings.presets import efforts
 from state.settings.records import Confinement, Limits, Settings
 
 BEGIN = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-STARTED = e.RunStarted(
-    run_id="r1",
+STARTED = run_started(
+    "r1",
     spec_name="/somewhere/spec.md",
     spec_text="Build it.",
     repository="/some where/project",
-    worktrees="/worktrees/r1",
     base_commit="a" * 40,
-    base_branch="main",
-    effort="medium",
-    verify=(),
-    rehearsal=None,
     credentials="api key",
     confined=Confinement(containment="namespaces"),
-    sq_version="0",
 )
 BASELINE = e.BaselineTaken(tree="t", environment="", checks=())
 PLANNED = (
@@ -73,16 +68,8 @@ def summary(view, *, active=False):
 
 
 def call(call_id="c1", *, role=Role.WORKER, task_id="a", prompt="Build a."):
-    return e.CallStarted(
-        call_id=call_id,
-        role=role,
-        task_id=task_id,
-        attempt=1,
-        iteration=1,
-        session_id="s1",
-        model="opus",
-        prompt=prompt,
-        system="You build.",
+    return call_started(
+        call_id, role, task_id, session_id="s1", model="opus", prompt=prompt, system="You build."
     )
 
 
@@ -239,16 +226,7 @@ def test_a_call_that_is_open_is_shown_as_not_ended():
 
 
 def test_a_refused_call_is_said_once_and_a_long_text_is_cut_behind_a_word():
-    started = e.CallStarted(
-        call_id="w",
-        role=Role.WORKER,
-        task_id="a",
-        attempt=1,
-        iteration=1,
-        session_id="s",
-        model="m",
-        prompt="",
-    )
+    started = call_started("w", task_id="a")
     reason = "writing outside the workspace is refused"
     result = Message(kind=MessageKind.TOOL_RESULT, text=f"Error: {reason}", is_error=True)
     events = (started, e.ActionRefused(call_id="w", tool="Write", reason=reason))

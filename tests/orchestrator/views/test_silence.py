@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
+from language.beginnings import call_started
 
 from orchestrator.views.run.console import next_notice, present, silence_line
 from orchestrator.views.run.look import Detail, Look, LookMode
@@ -35,16 +36,7 @@ ENDED = e.RunEnded(outcome=Outcome.FAILED, cause="x")
 
 
 def call(call_id="w", role=Role.WORKER, task_id="a"):
-    return e.CallStarted(
-        call_id=call_id,
-        role=role,
-        task_id=task_id,
-        attempt=1,
-        iteration=1,
-        session_id="",
-        model="opus",
-        prompt="",
-    )
+    return call_started(call_id, role, task_id, model="opus")
 
 
 def at(seconds):

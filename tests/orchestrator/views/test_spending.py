@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from language.beginnings import call_started
+
 from orchestrator.views.models.spend import RoleSpending, cost_line, spending, spending_lines, spending_of
 from orchestrator.views.models.summary import summary_of
 from orchestrator.views.run.console import event_object
@@ -23,16 +25,7 @@ ENDED = {"call_id": "w", "end": CallEnd.COMPLETED, "usage": ONE, "cost_usd": 0.2
 
 
 def call(call_id, role):
-    return e.CallStarted(
-        call_id=call_id,
-        role=role,
-        task_id="a",
-        attempt=1,
-        iteration=1,
-        session_id="s",
-        model="opus",
-        prompt="",
-    )
+    return call_started(call_id, role, "a", model="opus")
 
 
 def seen(*timed):

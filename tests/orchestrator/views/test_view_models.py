@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from language.event_strategies import legal_runs, started, stored, task
+from language.beginnings import run_started
+from language.event_strategies import legal_runs, stored, task
 from language.large_runs import BEGAN, many_events, twelve_tasks, write
 
 from orchestrator.views.models.spend import spending
@@ -98,7 +99,7 @@ def built(*, minutes_idle=0):
     one, two = task("one"), task("two", "one")
     events = stored(
         [
-            started(),
+            run_started(),
             e.PlanAccepted(tasks=(one, two), criteria=()),
             call("c1", "one"),
             e.CallEnded(call_id="c1", end=CallEnd.COMPLETED, cost_usd=0.5),
@@ -180,7 +181,7 @@ def test_so_has_one_of_a_run_with_many_tasks_and_messages(run, tmp_path):
 def test_a_killed_run_that_went_on_lasted_until_its_last_messages(tmp_path):
     events = stored(
         [
-            started(),
+            run_started(),
             e.PlanAccepted(tasks=(task("one"),), criteria=()),
             call("c1", "one"),
             message("c1"),
@@ -220,7 +221,7 @@ PLANNED = e.PlanAccepted(tasks=(task("one"), task("two")), criteria=())
 
 def test_sessions_side_by_side_share_the_time_of_the_run_and_count_in_full_beside_it():
     assert uses_of(
-        (0, started()),
+        (0, run_started()),
         (1, PLANNED),
         (2, call("c1", "one")),
         (4, call("c2", "two")),
@@ -242,7 +243,7 @@ def done(number, task_id="one", **more):
 def test_a_command_beside_a_session_shares_its_time_and_what_sq_does_between_commands_has_names():
     verifying = e.VerificationStarted(task_id="one", tree="t", commands=("true",))
     assert uses_of(
-        (0, started()),
+        (0, run_started()),
         (0, PLANNED),
         (0, e.SetUpStarted(task_id="one", folder="f", steps=("make",))),
         (1, command(1, purpose="set-up")),
@@ -278,7 +279,7 @@ def test_waits_for_the_api_for_another_set_up_and_for_a_resumption_are_waiting()
     retried = e.CallRetried(call_id="c1", end="api error", detail="overloaded", wait_s=5)
     waits = e.SetUpStarted(task_id="two", folder="g", steps=("make",), waits=True)
     assert uses_of(
-        (0, started()),
+        (0, run_started()),
         (0, PLANNED),
         (0, call("c1", "one")),
         (2, retried),
