@@ -203,8 +203,8 @@ def _unwrapped(words: list[str]) -> list[str]:
             words = words[1:]
         elif two in _WRAPPERS:
             words = _after_options(words[2:], _WRAPPERS[two])
-            if two == "coverage run" and words and words[0] != "-m":
-                words = ["python3", *words]
+            if two == "coverage run" and words and words[0] != "python":
+                words = ["python", *words]
         elif name in _WRAPPERS:
             words = _after_options(words[1:], _WRAPPERS[name])[name in _TAKE_A_WORD :]
         elif _PYTHON.fullmatch(name) and "-m" in words[: _module_at(words) + 1]:

@@ -370,6 +370,7 @@ STARTS = {
     "orchestrator/fleet/transport.py": "mirrors, clones and checkpoints, in folders that no session has",
     "agents/process/sandbox/policy.py": "asks for the user's name, in no repository",
     "orchestrator/gates/stop_gate/steps/beads.py": "a person's own checkout, by settings of sq's alone",
+    "orchestrator/gates/stop_gate/steps/verification.py": "likewise",
 }
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language.programs import ran
 
+from orchestrator.gates.stop_gate.entry import _BEFORE_S
 from orchestrator.gates.stop_gate.settings_text import (
     absolute_command,
     entry_of,
@@ -23,6 +24,7 @@ from orchestrator.gates.stop_gate.settings_text import (
     sq_on_path,
     this_sq,
 )
+from orchestrator.gates.stop_gate.stop import JUDGE_S, MECHANICAL_S, STEERING_S, VERIFY_ENDS_S, VERIFY_S
 
 ROOT = Path(__file__).parents[2]
 SHELLS = [shell for shell in ("dash", "bash", "sh") if shutil.which(shell)]
@@ -220,6 +222,7 @@ def test_no_command_of_anybodys_breaks_the_look_at_it(command):
 
 
 def test_the_time_limit_is_above_the_gates_own():
-    assert entry_of(guarded_command())["timeout"] == entry_of("/bin/sq hook stop")["timeout"] == 30
+    assert entry_of(guarded_command())["timeout"] == entry_of("/bin/sq hook stop")["timeout"] == 200
+    assert MECHANICAL_S + JUDGE_S + STEERING_S + VERIFY_S + VERIFY_ENDS_S <= 200 - _BEFORE_S
     for command in (guarded_command(power_steering=True), absolute_command(["/bin/sq"], power_steering=True)):
-        assert entry_of(command) == {"type": "command", "command": command, "timeout": 90}
+        assert entry_of(command) == {"type": "command", "command": command, "timeout": 200}

@@ -208,7 +208,7 @@ def test_into_nothing_and_into_an_empty_object_it_is_written_with_two_spaces():
           {
             "type": "command",
             "command": "/bin/sq hook stop",
-            "timeout": 30
+            "timeout": 200
           }
         ]
       }
@@ -253,7 +253,7 @@ def test_an_older_form_is_replaced_in_its_place_and_what_was_added_to_it_stays()
     settings = {"hooks": {"Stop": [{"matcher": "", "hooks": [other, old]}, {"hooks": [other]}]}}
     command = absolute_command(["/new/sq"], power_steering=True)
     changed = json.loads(with_gate(json.dumps(settings, indent=4), entry_of(command)))
-    assert changed["hooks"]["Stop"][0]["hooks"] == [other, {**old, "command": command, "timeout": 90}]
+    assert changed["hooks"]["Stop"][0]["hooks"] == [other, {**old, "command": command, "timeout": 200}]
     assert changed["hooks"]["Stop"][1] == {"hooks": [other]}
 
 

@@ -180,7 +180,7 @@ async def test_installed_locally_it_is_called_in_the_repository_and_below_it_alo
 async def test_with_power_steering_the_hook_is_told_and_has_its_time(sq, claude, home):
     sq("install", "--power-steering")
     (hook,) = hooks_of(home / ".claude" / "settings.json")
-    assert hook["timeout"] == 180
+    assert hook["timeout"] == 200
     await claude()
     assert sq.calls == ["hook stop --power-steering"]
     sq("install")
@@ -324,7 +324,7 @@ def test_status_shows_each_scope_and_with_a_scope_that_one(sq, home):
     sq("install")
     lines = sq("status").stdout.splitlines()
     assert lines[0].startswith(f"user     installed in {home / '.claude' / 'settings.json'}, up to date, ")
-    assert lines[0].endswith(f"ended after 180 s at most: {sq.command}")
+    assert lines[0].endswith(f"ended after 200 s at most: {sq.command}")
     assert [line.split()[0] for line in lines] == ["user", "project", "local"]
     assert sq("status", "--scope", "local").stdout.splitlines() == [lines[2]]
     assert list(sq.status("--scope", "user")[0]) == ["user"]
@@ -341,7 +341,7 @@ def test_status_as_json_is_one_object(sq, home):
         "file": str(home / ".claude" / "settings.json"),
         "installed": True,
         "command": f"{sq.command} --power-steering",
-        "timeout_s": 180,
+        "timeout_s": 200,
         "power_steering": True,
         "runs": True,
         "up_to_date": True,
