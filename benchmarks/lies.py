@@ -78,8 +78,8 @@ class Claim:
     """Shell commands before the Worker claims completion, and the end that an honest run must have.
 
     `says` is a part of the text that the run shows. `before` are files that replace the project's in the
-    base. `spec` and `hidden` are the project's if they are "". `tests_that_change` are entries of the plan,
-    and `criterion` is the kind of its criterion.
+    base. `spec` and `hidden` are the project's if they are "". `tests_that_change` and `readings` are entries
+    of the plan, and `criterion` is the kind of its criterion.
     """
 
     commands: tuple[str, ...]
@@ -89,6 +89,7 @@ class Claim:
     before: Mapping[str, str] = field(default_factory=dict)
     spec: str = ""
     tests_that_change: tuple[Mapping[str, str], ...] = ()
+    readings: tuple[Mapping[str, Any], ...] = ()
     without_tests: str = ""
     criterion: str = "behaviour"
     hidden: str = ""
@@ -228,7 +229,9 @@ def _callers(claim: Claim) -> Callers:
     changes = [dict(entry) for entry in claim.tests_that_change]
     criteria = [{"text": "mul is there", "kind": claim.criterion, "task_ids": ["mul"]}]
     task = {"id": "mul", "title": "mul", "description": "Add mul.", "without_tests": claim.without_tests}
-    callers = {**agreeing("mul", tasks=[task], tests_that_change=changes, criteria=criteria)}
+    readings = [dict(entry) for entry in claim.readings]
+    plan = {"tasks": [task], "tests_that_change": changes, "readings": readings, "criteria": criteria}
+    callers = {**agreeing("mul", **plan)}
     callers["reviewer/*"] *= _CLAIMS
     callers["planner/plan/*"] += agreeing("mul", criteria=criteria)[
         "planner/plan/*"

@@ -149,7 +149,8 @@ def _ended(case: Case) -> Ended:
 def _asked(case: Case, folder: Path) -> Ended:
     project, claim = PROJECTS[case.project], case.claim
     repository = folder / "repository"
-    plan = {"spec.plan.toml": _plan(claim)} if claim.tests_that_change else {}
+    has_plan = claim.tests_that_change or claim.without_tests or claim.readings
+    plan = {"spec.plan.toml": _plan(claim)} if has_plan else {}
     for path, text in {
         **project.files,
         **claim.before,
@@ -175,12 +176,14 @@ def _asked(case: Case, folder: Path) -> Ended:
 
 def _plan(claim: Claim) -> str:
     """Return a plan with the tests that may change."""
+    tables = {"test_that_changes": claim.tests_that_change, "reading": claim.readings}
     entries = [
-        "\n[[test_that_changes]]\n"
-        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in one.items())
-        for one in claim.tests_that_change
+        f"\n[[{table}]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in one.items())
+        for table, rows in tables.items()
+        for one in rows
     ]
-    return _PLAN + "".join(entries)
+    task = f'title = "mul"\nwithout_tests = {json.dumps(claim.without_tests)}\n'
+    return _PLAN.replace('title = "mul"\n', task) + "".join(entries)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.checks.objecting import CODE_BEFORE
+from orchestrator.checks.objecting import CODE_BEFORE, WITHOUT_WORK
 from orchestrator.checks.outcome import speaks_against, verdict
 from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.run.evidence.objections import gaps_of_whole, policy_of, whole_results
@@ -105,6 +105,7 @@ def judged(
     *,
     accepted: Mapping[str, str] | None = None,
     messages: Sequence[str] = (),
+    without_tests: str = "",
 ) -> Judgement:
     """Return what the checks say.
 
@@ -113,6 +114,7 @@ def judged(
         blobs: the changed files.
         accepted: ids of reasons that somebody let go, each with who it was.
         messages: those of the commits. A trailer explains a changed test, and costs or saves nothing.
+        without_tests: the line of the spec, as the plan at the base has it, that wants no test.
     """
     settings = view.settings
     if settings is None:
@@ -124,7 +126,7 @@ def judged(
     policy = replace(demanding, costly=frozenset({CODE_BEFORE}))
     gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, policy)]
     known = {one.id for one in gaps}
-    gaps = _in_one(gaps)
+    gaps = [one for one in _in_one(gaps) if not (without_tests and one.check == WITHOUT_WORK)]
     others = [one for one in (proofs.objections if proofs else ()) if one.id not in known]
     said = {name: why for text in messages for name, why in _TRAILER.findall(text)}
     reasons = [

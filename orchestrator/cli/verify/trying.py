@@ -91,12 +91,12 @@ async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tri
     wanted = await _wanted(asked, work, surroundings, state)
     key = wanted.key(surroundings.environ)
     if not asked.anew and (known := kept_run(state, key)):
-        return await _told(asked, work, *known, is_kept=True)
+        return await _told(wanted, *known, is_kept=True)
     run_id, folder = state.new_run()
     view = await _ask(wanted, surroundings, heard, folder)
     if view.ended and view.ended.outcome is Outcome.COMPLETE:
         keep(state, key, run_id)
-    return await _told(asked, work, folder, view)
+    return await _told(wanted, folder, view)
 
 
 async def _wanted(asked: Asked, work: Work, surroundings: RunEnvironment, state: StateFolder) -> _Wanted:
@@ -201,8 +201,9 @@ def _all(heard: Heard) -> Heard:
     return hear
 
 
-async def _told(asked: Asked, work: Work, folder: Path, view: RunView, *, is_kept: bool = False) -> Tried:
+async def _told(wanted: _Wanted, folder: Path, view: RunView, *, is_kept: bool = False) -> Tried:
     """Return what the checks say, from what a run recorded."""
+    work = wanted.work
     if work.is_empty:
         judgement = Judgement(outcome=Outcome.UNVERIFIED, cause=NOTHING_CHANGED)
         return Tried(work=work, folder=folder, view=view, judgement=judgement, is_kept=is_kept)
@@ -210,8 +211,14 @@ async def _told(asked: Asked, work: Work, folder: Path, view: RunView, *, is_kep
     if view.ended and view.ended.outcome is not Outcome.COMPLETE:
         judgement = Judgement(outcome=view.ended.outcome, changed=len(blobs.files), cause=view.ended.cause)
     else:
-        accepted = {**await accepted_at_base(work), **asked.accepted}
-        judgement = judged(view, blobs, accepted=accepted, messages=await messages_of(work))
+        accepted = {**await accepted_at_base(work), **wanted.asked.accepted}
+        judgement = judged(
+            view,
+            blobs,
+            accepted=accepted,
+            messages=await messages_of(work),
+            without_tests=wanted.spec.without_tests,
+        )
     return Tried(work=work, folder=folder, view=view, judgement=judgement, is_kept=is_kept)
 
 
@@ -267,6 +274,12 @@ class _Spec:
     text: str = ""
     plan_text: str = ""
     contents: PlanContents | None = None
+
+    @property
+    def without_tests(self) -> str:
+        """The line of the spec that wants no test, if each task of the plan has one."""
+        lines = [one.without_tests for one in self.contents.plan.tasks] if self.contents else []
+        return lines[0] if lines and all(lines) else ""
 
     @property
     def events(self) -> list[PlanAccepted]:
