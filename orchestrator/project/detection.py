@@ -64,6 +64,12 @@ def detect(folder: Path, table: Table | None = None) -> tuple[Detected, ...]:
     return tuple(Detected(command=one.command, source=one.source, tests=one.tests) for one in ways)
 
 
+def by_languages(folder: Path) -> tuple[str, ...]:
+    """Return the commands that follow from the languages of a folder, whatever the project names itself."""
+    table = usual_table()
+    return tuple(one.command for one in _ways_of_rows(look(folder), table) if one.tests)
+
+
 def _ways_in(shown: Shown, table: Table) -> list[Way]:
     taken = list(_each_once(list(_own_ways(shown, table))))
     if any(one.stands_for_all for one in taken):

@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.checks.objecting import CODE_BEFORE, WITHOUT_WORK
+from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.checks.outcome import speaks_against, verdict
 from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.run.evidence.objections import gaps_of_whole, policy_of, whole_results
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
+from state.records.reviews import TestChangeKind
 from state.words import listed
 
 NOTHING_CHANGED = "nothing was changed, so there is nothing to ask"
@@ -176,13 +177,27 @@ def _as_failure(one: Objection, failed: Mapping[str, Judged]) -> Objection:
     )
 
 
+def _for_strangers(one: Objection, name: str) -> Objection:
+    """Return an objection in words for somebody who knows of no spec, and knows what to do if it is meant."""
+    if one.check == BASE_TESTS and one.against:
+        return replace(
+            one,
+            words=one.words.replace(TestChangeKind.FAILS, "as it is at the base fails with this work"),
+            place=one.place or (one.subject.partition("::")[0] if "::" in one.subject else ""),
+            remedy="Let this test, as it is at the base, pass with the new code. If it is meant to change, "
+            f"say so in a commit (`Test-Changes: {one.subject}, because …`), and let this go with --accept "
+            f"{name}",
+        )
+    return replace(one, remedy=one.remedy.replace("the one that the spec asks for", "the right one"))
+
+
 def _reason(
     one: Objection, blobs: Blobs, said: Mapping[str, str], accepted: Mapping[str, str], *, is_open: bool
 ) -> Reason:
     name = hashlib.sha256(f"{one.id}\n{blobs.about(one)}".encode()).hexdigest()[:12]
     return Reason(
         id=name,
-        objection=one,
+        objection=_for_strangers(one, name),
         is_open=is_open,
         explained=said.get(one.subject, ""),
         accepted=accepted.get(name, "") if is_open else "",

@@ -102,7 +102,9 @@ def result_lines(view: RunView, judgement: Judgement) -> Iterator[str]:
     for reason in judgement.reasons:
         if reason.is_open or reason.objection.weight is not Weight.NOTE:
             yield from reason_lines(reason)
-    before = {one.command for one in judgement.proofs if one.check == CODE_BEFORE}
+    # Tests that need a function do not show what was changed in it.
+    unshown = any(one.objection.check == CODE_BEFORE for one in judgement.open)
+    before = {one.command for one in judgement.proofs if unshown or one.check == CODE_BEFORE}
     for proof in judgement.proofs:
         if proof.check == CODE_BEFORE:
             yield f"for the work: {_tests(proof)} on the code before it"

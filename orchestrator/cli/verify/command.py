@@ -91,6 +91,7 @@ def command(
     could not be shown.
     """
     from orchestrator.verify.records import Asked
+    from state.errors import SqError, UsageError
 
     if sum((bool(request), worktree, ".." in commits)) > 1:
         raise click.UsageError("a range, --worktree and --pr name three different works: give one of them")
@@ -114,13 +115,31 @@ def command(
         from orchestrator.cli.verify.again import checked
 
         return checked(check, wanted, signers, run=partial(_run, is_quiet=True), as_json=as_json)
-    done = _run(wanted, as_json=as_json)
+    try:
+        done = _run(wanted, as_json=as_json)
+    except UsageError:
+        raise
+    except SqError as error:  # which says nothing of the work
+        return _failed(str(error), as_json=as_json)
     _write(done, report=report, sarif=sarif, summary=summary)
     if bundle:
         from orchestrator.cli.verify.again import write_bundle
 
         write_bundle(done, bundle, sign)
     return done.judgement.outcome.exit_code
+
+
+def _failed(why: str, *, as_json: bool) -> int:
+    """Say that nothing could be found out, and return the exit code for that."""
+    from orchestrator.verify.formats import SCHEMA
+    from state.outcome import Outcome
+
+    code = Outcome.UNVERIFIED.exit_code
+    say(f"sq: {why}", error=True)
+    if as_json:
+        end = {"schema": SCHEMA, "outcome": str(Outcome.UNVERIFIED), "exit_code": code}
+        say_json({**end, "says": f"sq failed: {why}", "objections": [], "proofs": [], "changed_files": 0})
+    return code
 
 
 def _run(asked: "Asked", *, as_json: bool = False, is_quiet: bool = False) -> "Tried":

@@ -250,7 +250,9 @@ async def _until_stopped(trial: Trial, work: Work) -> None:
             await _try(trial, work)
             tasks.cancel_scope.cancel()
     except Exception as error:
-        trial.record(RunEnded(outcome=Outcome.FAILED, cause=f"sq failed: {type(error).__name__}: {error}"))
+        trial.record(
+            RunEnded(outcome=Outcome.UNVERIFIED, cause=f"sq failed: {type(error).__name__}: {error}")
+        )
         raise
     finally:
         with anyio.CancelScope(shield=True):

@@ -4,6 +4,7 @@ The result of a command there decides how its later results count (product.md, s
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of
 from orchestrator.project.configured_checks import may_be_run
+from orchestrator.project.detection import by_languages
 from orchestrator.project.files import matches
 from orchestrator.project.readiness.checkout import ALONE, Place, causes
 from orchestrator.project.readiness.environment import exports_of
@@ -62,6 +64,7 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
         ran = {check.run.command: check for check in await _checks(run, scratch, due)}
         rewritten = await _rewritten(run, scratch) if due else []
         suites = {command: suite_of(command, scratch.folder) for command in due}
+        others = [one for one in by_languages(scratch.folder) if one not in sources]
     ran = {
         command: await with_canary(change, bench, check, suites[command]) for command, check in ran.items()
     }
@@ -78,6 +81,7 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
                 *lacking,
                 *_notes(run, checks),
                 *left_out,
+                *_other_commands(run, checks, others),
                 *([_no_work(rewritten)] if rewritten else []),
             ),
             rewritten=tuple(rewritten),
@@ -86,6 +90,16 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
         )
     )
     return _cannot_begin(checks) or _cannot_verify(checks, lacking)
+
+
+def _other_commands(run: Trial, checks: Sequence[BaselineCheck], others: Sequence[str]) -> list[str]:
+    """Return a note with commands that may do, if those that the project names run no test here."""
+    if run.settings.verify or any(one.run.count.ran for one in checks) or not others:
+        return []
+    return [
+        "the files of the project show other commands that may run its tests: "
+        + " or ".join(f"--verify {shlex.quote(one)}" for one in others)
+    ]
 
 
 async def take_baseline_of_analysis(run: Trial) -> None:

@@ -25,6 +25,14 @@ HOLLOW = {**GOOD, "test_mul.py": "def test_mul():\n    assert True\n"}
 WEAKER = {**GOOD, "test_calc.py": BASE["test_calc.py"].replace("== 5", "in (5, 6)")}
 UNTESTED = {"calc.py": "def add(a, b):\n    if b is None:\n        return a\n    return a + b\n"}
 REWRITTEN = {"calc.py": "def add(a, b):\n    both = (a, b)\n    return sum(both)\n"}
+PASSES_BEFORE = {
+    "calc.py": "def add(a, b):\n    return a + (b or 0)\n",
+    "test_more.py": "from calc import add\n\n\ndef test_more():\n    assert add(4, 5) == 9\n",
+}
+SHOWS_IT = {
+    **PASSES_BEFORE,
+    "test_more.py": PASSES_BEFORE["test_more.py"].replace("(4, 5) == 9", "(4, None) == 4"),
+}
 BROKEN = {"calc.py": "def add(a, b):\n    return a - b\n"}
 
 
@@ -51,11 +59,23 @@ def open_checks(done: Verified) -> set[str]:
         (HOLLOW, 5, {"work taken out"}),
         pytest.param(WEAKER, 1, {"base tests"}, marks=pytest.mark.late),
         (UNTESTED, 5, {"work taken out"}),
+        (PASSES_BEFORE, 5, {"code before"}),
+        pytest.param(SHOWS_IT, 0, set(), marks=pytest.mark.late),
         pytest.param(REWRITTEN, 0, set(), marks=pytest.mark.late),
         (BROKEN, 1, {"commands"}),
         pytest.param({"README.md": "# Sums\n"}, 0, set(), marks=pytest.mark.late),
     ],
-    ids=["good", "hollow test", "weaker test", "untested branch", "rewritten", "broken", "documents"],
+    ids=[
+        "good",
+        "hollow test",
+        "weaker test",
+        "untested branch",
+        "test of the old code",
+        "fix with its test",
+        "rewritten",
+        "broken",
+        "documents",
+    ],
 )
 def test_a_work_is_judged_by_what_its_tests_show(
     files: dict[str, str], code: int, checks: set[str], project: Path, shell: Callable[..., str]
@@ -77,7 +97,7 @@ def test_its_first_lines_say_what_was_found_and_each_reason_says_what_to_do(
     for told in ("work", "before", "can ask", "`python3 -m pytest`", "1 test"):
         assert told in first
     assert "AGAINST  the test test_calc.py::test_add may check less than it did" in done.out
-    assert "do: Put it back" in done.out
+    assert "do: Let this test, as it is at the base, pass" in done.out
     (kept,) = (home / ".local/state/sq/verify").iterdir()
     assert oct(kept.stat().st_mode & 0o777) == "0o700"
 
