@@ -149,7 +149,7 @@ def _ended(case: Case) -> Ended:
 def _asked(case: Case, folder: Path) -> Ended:
     project, claim = PROJECTS[case.project], case.claim
     repository = folder / "repository"
-    has_plan = claim.tests_that_change or claim.without_tests or claim.readings
+    has_plan = claim.tests_that_change or claim.readings
     plan = {"spec.plan.toml": _plan(claim)} if has_plan else {}
     for path, text in {
         **project.files,
@@ -182,8 +182,7 @@ def _plan(claim: Claim) -> str:
         for table, rows in tables.items()
         for one in rows
     ]
-    task = f'title = "mul"\nwithout_tests = {json.dumps(claim.without_tests)}\n'
-    return _PLAN.replace('title = "mul"\n', task) + "".join(entries)
+    return _PLAN + "".join(entries)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,6 @@ def judged(
     *,
     accepted: Mapping[str, str] | None = None,
     messages: Sequence[str] = (),
-    without_tests: str = "",
 ) -> Judgement:
     """Return what the checks say.
 
@@ -115,7 +114,6 @@ def judged(
         blobs: the changed files.
         accepted: ids of reasons that somebody let go, each with who it was.
         messages: those of the commits. A trailer explains a changed test, and costs or saves nothing.
-        without_tests: the line of the spec, as the plan at the base has it, that wants no test.
     """
     settings = view.settings
     if settings is None:
@@ -127,7 +125,7 @@ def judged(
     policy = replace(demanding, costly=frozenset({CODE_BEFORE}))
     gaps = [_as_failure(one, failed) for one in gaps_of_whole(view, policy)]
     known = {one.id for one in gaps}
-    gaps = [one for one in _in_one(gaps) if not (without_tests and one.check == WITHOUT_WORK)]
+    gaps = _in_one(gaps)
     others = [one for one in (proofs.objections if proofs else ()) if one.id not in known]
     said = {name: why for text in messages for name, why in _TRAILER.findall(text)}
     reasons = [
@@ -145,10 +143,10 @@ def judged(
 
 
 def _in_one(gaps: Sequence[Objection]) -> list[Objection]:
-    """Return the objections with one for all new tests that pass on the code before."""
+    """Return the objections with one for all new tests that pass on the code before, if none says more."""
     alike = [one for one in gaps if one.check == CODE_BEFORE]
     others = [one for one in gaps if one.check != CODE_BEFORE]
-    if not alike:
+    if not alike or any(one.check == WITHOUT_WORK for one in others):
         return others
     tests = [one.subject for one in alike]
     words = f"no new or changed test fails on the code before the change: {listed(tests[:_NAMED])}"

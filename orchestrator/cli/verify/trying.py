@@ -217,7 +217,6 @@ async def _told(wanted: _Wanted, folder: Path, view: RunView, *, is_kept: bool =
             blobs,
             accepted=accepted,
             messages=await messages_of(work),
-            without_tests=wanted.spec.without_tests,
         )
     return Tried(work=work, folder=folder, view=view, judgement=judgement, is_kept=is_kept)
 
@@ -276,12 +275,6 @@ class _Spec:
     text: str = ""
     plan_text: str = ""
     contents: PlanContents | None = None
-
-    @property
-    def without_tests(self) -> str:
-        """The line of the spec that wants no test, if each task of the plan has one."""
-        lines = [one.without_tests for one in self.contents.plan.tasks] if self.contents else []
-        return lines[0] if lines and all(lines) else ""
 
     @property
     def events(self) -> list[PlanAccepted]:
