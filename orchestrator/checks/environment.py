@@ -38,7 +38,7 @@ async def fingerprint_of(
             f"PATH={path}",
             bench.settings,
             place.set_up,
-            str(found.changed() if found else ()),
+            str(found.packages() if found else ()),
             *sorted((*place.environment, *programs)),
             *(f"{name}={mark_of(repository / name)}" for name in included),
         ]

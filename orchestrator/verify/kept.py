@@ -63,7 +63,7 @@ def key_of(
     facts = [
         *(work.base, work.base_tree, work.head, work.tree, version, held, path),
         *(one.name for one in CHECKS),
-        str(python.changed() if python else ()),
+        str(python.packages() if python else ()),
         *(f"{name}={mark_of(shutil.which(name, path=path))}" for name in ("python3", "node", "git", "make")),
         *texts,
     ]

@@ -138,6 +138,8 @@ def may_verify(project: str, environ: "Mapping[str, str]" = os.environ) -> bool:
 
 
 def _sets_verify(file: str) -> bool:
+    if not os.path.isfile(file):
+        return False
     try:
         text = end_of(file)
     except (OSError, ValueError):

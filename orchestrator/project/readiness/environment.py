@@ -8,6 +8,7 @@ Packages are read from the interpreter's folders, and nothing of them is importe
 where an agent works is not run: sq's own one reads the files of its environment.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -86,12 +87,23 @@ class Interpreter:
     places: tuple[Path, ...]
     folders: tuple[str, ...] = ()
 
-    def changed(self) -> tuple[int, ...]:
-        """Return the times at which packages came to its folders or went."""
-        return tuple(os.stat(one).st_mtime_ns if os.path.isdir(one) else 0 for one in self.folders)  # noqa: PTH112, PTH116
+    def packages(self) -> tuple[str, ...]:
+        """Return a mark of the names in each of its folders, which changes with each package and version.
+
+        Caches are none: any process makes them.
+        """
+        return tuple(map(_mark_of_names, self.folders))
 
 
-_known: dict[tuple[str, ...], tuple[Interpreter, tuple[int, ...]]] = {}  # a start takes 0.2 s
+def _mark_of_names(folder: str) -> str:
+    try:
+        names = sorted(one for one in os.listdir(folder) if not one.startswith((".", "__pycache__")))  # noqa: PTH208
+    except OSError:
+        return ""
+    return hashlib.sha256(os.fsencode("\0".join(names))).hexdigest()[:16]
+
+
+_known: dict[tuple[str, ...], tuple[Interpreter, tuple[str, ...]]] = {}  # a start takes 0.2 s
 
 
 def look_into_python(
@@ -110,10 +122,10 @@ def look_into_python(
     kept["PATH"] = path
     asked = program, *(f"{name}={value}" for name, value in sorted(kept.items()))
     known = _known.get(asked)
-    if known and known[0].changed() == known[1]:
+    if known and known[0].packages() == known[1]:
         return known[0]
     if found := _told(program, [program, "-c", _SCRIPT], kept):
-        _known[asked] = found, found.changed()
+        _known[asked] = found, found.packages()
     return found
 
 
