@@ -62,7 +62,7 @@ def _concludes(function: _Function) -> bool:
 
 
 def english_patterns(files: Iterable[Path]) -> list[str]:
-    """The places that ask English about what somebody wants, as `FILE:LINE`."""
+    """The places where code reads English about what is wanted, as `FILE:LINE`."""
     found = []
     for file in files:
         module = ast.parse(file.read_text("utf-8"))
@@ -94,7 +94,7 @@ def _is_english(value: ast.AST) -> bool:
 
 
 def _from_wanted(function: _Function) -> set[str]:
-    """Return the names in a function whose values come from what somebody wants."""
+    """Return the names in a function whose values come from a spec, a plan or an answer."""
     found = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)} & _WANTED
     bindings = [(target, value) for one in ast.walk(function) for target, value in _bindings_of(one)]
     while True:

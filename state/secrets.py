@@ -24,8 +24,13 @@ _SECRET_VALUE = re.compile(
 # Needed by commands although their names look like secrets.
 _NO_SECRETS = {"SSH_AUTH_SOCK", "XAUTHORITY"}
 # Settings of git, which reads all of them or fails.
-_OF_GIT = re.compile(r"GIT_CONFIG_(?:COUNT|(KEY|VALUE)_\d+)")
-_HEADER = re.compile(r"^\s*(?:[\w-]*authorization|private-token|cookie)\s*:", re.IGNORECASE)
+_OF_GIT = re.compile(r"GIT_CONFIG_(?:COUNT|(?:KEY|VALUE)_\d+)")
+# Keys and values of git that hold a credential: a header, a helper, or an address with more than `git@`.
+_CREDENTIAL = re.compile(
+    r"extraheader|cookie|^credential\.|^\s*[\w-]+(?:authorization|token|key)\s*:|^\s*authorization\s*:"
+    r"|://(?!git@)[^/@\s]+@",
+    re.IGNORECASE,
+)
 
 
 def secret_names(environ: Mapping[str, str]) -> list[str]:
@@ -41,7 +46,7 @@ def _is_secret(name: str, value: str) -> bool:
     if name in _NO_SECRETS:
         return False
     if _OF_GIT.fullmatch(name):
-        return bool(_SECRET_VALUE.search(value) or _HEADER.search(value))
+        return bool(_SECRET_VALUE.search(value) or _CREDENTIAL.search(value))
     return bool(_SECRET_WORDS.search(name) or _SECRET_VALUE.search(value))
 
 

@@ -256,7 +256,7 @@ async def _asked(
     """Return those of the red tests that have to pass: the spec asks for them, or they run changed code."""
     found = [name for name in red if _is_the_specs(name, change, paths)]
     others = [name for name in red if name not in found]
-    if not change.spec:  # nobody asks for a test that the work leaves alone
+    if not change.spec:  # no line asks for a test that the work leaves alone
         others = of_files(others, compared.touched.held)
     work = await work_between(change, bench, compared) if others else None
     named = {_WORD.findall(one.function.name)[-1] for one in work.changes} if work else set()

@@ -180,9 +180,7 @@ def without_work(answers: Sequence[WithoutWork]) -> Iterator[Objection | Proof]:
                 remedy="No test shows what this code does. Write one that calls the real code and compares "
                 "its result with the one that the spec asks for. A test does not count if it patches the "
                 "code, only logs, or accepts any result, for instance each one that is not null.",
-                place=one.lines.partition("-")[0] or one.functions[0].partition(": ")[0]
-                if one.functions
-                else "",
+                place=one.lines.rpartition("-")[0] or "".join(one.functions[:1]).partition(": ")[0],
                 parts=one.functions,
             )
         if one.problem:

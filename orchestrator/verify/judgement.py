@@ -175,8 +175,8 @@ def _as_failure(one: Objection, failed: Mapping[str, Judged]) -> Objection:
     )
 
 
-def _for_strangers(one: Objection, name: str) -> Objection:
-    """Return an objection in words for somebody who knows of no spec, and knows what to do if it is meant."""
+def _without_spec(one: Objection, name: str) -> Objection:
+    """Return an objection in words that need no spec, with what to do if the change is meant."""
     if one.check == BASE_TESTS and one.against:
         return replace(
             one,
@@ -195,7 +195,7 @@ def _reason(
     name = hashlib.sha256(f"{one.id}\n{blobs.about(one)}".encode()).hexdigest()[:12]
     return Reason(
         id=name,
-        objection=_for_strangers(one, name),
+        objection=_without_spec(one, name),
         is_open=is_open,
         explained=said.get(one.subject, ""),
         accepted=accepted.get(name, "") if is_open else "",

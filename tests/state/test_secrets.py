@@ -64,7 +64,28 @@ def test_commands_get_the_environment_without_its_secrets():
     assert len(environ) == 3
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("http.https://github.com/.extraheader", "AUTHORIZATION: basic eDpzZWNyZXQ="),
+        ("http.extraheader", "X-Of-Ours: 1234567890"),
+        ("url.https://ghp_1234567890@github.com/.insteadof", "https://github.com/"),
+        ("credential.helper", "!f() { echo secret; }; f"),
+        ("http.proxy", "http://me:hunter2hunter2@proxy:3128"),
+    ],
+)
+def test_settings_of_git_in_variables_go_whole_with_a_credential(key, value):
+    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": key, "GIT_CONFIG_VALUE_0": value}
+    assert without_secrets({**given, "PATH": "/bin"}) == {"PATH": "/bin"}
+
+
 def test_settings_of_git_in_variables_stay_whole_or_go_whole():
+    ssh = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "url.ssh://git@github.com/.insteadof",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+    }
+    assert without_secrets(ssh) == ssh
     plain = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.abbrev", "GIT_CONFIG_VALUE_0": "9"}
     assert without_secrets(plain) == plain
     header = {

@@ -88,19 +88,30 @@ class Interpreter:
     folders: tuple[str, ...] = ()
 
     def packages(self) -> tuple[str, ...]:
-        """Return a mark of the names in each of its folders, which changes with each package and version.
+        """Return a mark of each of its folders, which changes when a package comes, goes or is made again.
 
-        Caches are none: any process makes them.
+        Caches and hidden names are left out: any process makes them.
         """
-        return tuple(map(_mark_of_names, self.folders))
+        return tuple(map(_mark_of, self.folders))
 
 
-def _mark_of_names(folder: str) -> str:
+def _mark_of(folder: str) -> str:
+    """Return a mark of the names in a folder, and of the times of its files and its records of packages."""
     try:
-        names = sorted(one for one in os.listdir(folder) if not one.startswith((".", "__pycache__")))  # noqa: PTH208
+        with os.scandir(folder) as found:
+            facts = sorted(
+                (
+                    one.name,
+                    one.stat(follow_symlinks=False).st_mtime_ns
+                    if one.name.endswith("-info") or not one.is_dir()
+                    else 0,
+                )
+                for one in found
+                if not one.name.startswith((".", "__pycache__"))
+            )
     except OSError:
         return ""
-    return hashlib.sha256(os.fsencode("\0".join(names))).hexdigest()[:16]
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 _known: dict[tuple[str, ...], tuple[Interpreter, tuple[str, ...]]] = {}  # a start takes 0.2 s

@@ -64,7 +64,7 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
         ran = {check.run.command: check for check in await _checks(run, scratch, due)}
         rewritten = await _rewritten(run, scratch) if due else []
         suites = {command: suite_of(command, scratch.folder) for command in due}
-        others = [one for one in by_languages(scratch.folder) if one not in sources]
+        others = _other_commands(run, [*kept.values(), *ran.values()], scratch.folder, sources)
     ran = {
         command: await with_canary(change, bench, check, suites[command]) for command, check in ran.items()
     }
@@ -81,7 +81,7 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
                 *lacking,
                 *_notes(run, checks),
                 *left_out,
-                *_other_commands(run, checks, others),
+                *others,
                 *([_no_work(rewritten)] if rewritten else []),
             ),
             rewritten=tuple(rewritten),
@@ -92,11 +92,14 @@ async def baseline_on(run: Trial, tree: str) -> RunEnded | None:
     return _cannot_begin(checks) or _cannot_verify(checks, lacking)
 
 
-def _other_commands(run: Trial, checks: Sequence[BaselineCheck], others: Sequence[str]) -> list[str]:
+def _other_commands(
+    run: Trial, checks: Sequence[BaselineCheck], folder: Path, asked: Iterable[str]
+) -> list[str]:
     """Return a note with commands that may do, if those that the project names run no test here."""
-    if run.settings.verify or any(one.run.count.ran for one in checks) or not others:
+    if run.settings.verify or any(one.run.count.ran for one in checks):
         return []
-    return [
+    others = [one for one in by_languages(folder) if one not in asked]
+    return others and [
         "the files of the project show other commands that may run its tests: "
         + " or ".join(f"--verify {shlex.quote(one)}" for one in others)
     ]
