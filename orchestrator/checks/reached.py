@@ -4,8 +4,9 @@ Only changes within functions, in languages that sq reads, are followed. Else ev
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from pathlib import PurePosixPath
 
 from agents.concurrency import aside_or
 from orchestrator.checks.change import Change
@@ -25,6 +26,12 @@ _IMPLICIT = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(r"main|init|function \d+")
+# A function that is handed to a decorator may be called by whoever that tells: a route, a command, an event.
+_HANDED_ON = re.compile(
+    r"^\s*(?:@(?!(?:static|class)method\b|(?:cached_)?property\b|\w+\.setter\b|abstract\w*\b|over(?:ride|load)\b|Override\b"
+    r"|(?:functools\.)?(?:lru_)?cache\b|(?:functools\.)?wraps\b|(?:contextlib\.)?(?:async)?contextmanager\b)|#?\[)",
+    re.MULTILINE,
+)
 _QUIET = re.compile(  # lines outside functions that change nothing elsewhere
     r"\s*(?:$|//|/?\*|#(?! *(?:define|undef|if|el|pragma))|--|@\w|[{}()\];,]*\s*$"
     r"|import\b|from\b.*\bimport\b|use\b|using\b|package\b|namespace\b|module\b"
@@ -33,7 +40,10 @@ _QUIET = re.compile(  # lines outside functions that change nothing elsewhere
 
 
 async def reached(change: Change, compared: ResultComparison) -> list[str] | None:
-    """Return the base's test files that the work can reach, or None if sq cannot say: then all of them."""
+    """Return the base's test files that the work can reach, or None if sq cannot say: then all of them.
+
+    The work's new files of tests are left out, as they are from the tree on which the base's tests are run.
+    """
     code = [*compared.touched.code]
     before = await contents_at(change.repository, change.base, code)
     after = await contents_at(change.repository, change.tree, code)
@@ -41,7 +51,7 @@ async def reached(change: Change, compared: ResultComparison) -> list[str] | Non
         return None
     words = await aside_or(None, partial(_changed_names, code, before, after), _THE_WORK)
     tests = set(compared.there.test_files(await files_in(change.repository, change.base)))
-    every = await files_in(change.repository, change.tree)
+    every = set(await files_in(change.repository, change.tree)) - {*compared.touched.new}
     paths = [path for path in every if language_of(path) and (path in tests or not third_party(path))]
     if words is None or len(paths) > _MOST:
         return None
@@ -50,7 +60,7 @@ async def reached(change: Change, compared: ResultComparison) -> list[str] | Non
 
     def using(words: set[str]) -> list[str]:
         sources = [read_source(path, content) for path, content in contents.items()]
-        used = _closure(words, sources, code)
+        used = _closure(words, sources, {*code, *_loaded_by_none(tests, contents)})
         return [one.file for one in sources if one.file in tests and one.uses & used]
 
     return await aside_or(None, partial(using, words), _THE_WORK)
@@ -75,19 +85,33 @@ def _functions_at(source: SourceFunctions, content: bytes, changed: list[int]) -
     text = content.decode("utf-8", "replace").splitlines()
     names: set[str] = set()
     for line in changed:
-        inside = [one.name for one in source.functions if one.line <= line <= one.last_line]
+        inside = [one for one in source.functions if one.line <= line <= one.last_line]
         if not inside and not _QUIET.match(text[line - 1]):
             return None
-        for name in inside:
-            scope, _, leaf = name.rpartition(".")
-            if (_IMPLICIT if scope else _ALONE).fullmatch(leaf):
+        for function in inside:
+            scope, _, leaf = function.name.rpartition(".")
+            if (_IMPLICIT if scope else _ALONE).fullmatch(leaf) or _HANDED_ON.search(function.head):
                 return None
             names.add(leaf)
     return names
 
 
-def _closure(words: set[str], sources: list[SourceFunctions], code: list[str]) -> set[str]:
-    """Return the words with the names of all functions that use one of them, and of other files that do."""
+def _loaded_by_none(tests: Iterable[str], contents: Mapping[str, bytes]) -> set[str]:
+    """Return the files of tests that no other file names: what they define is theirs alone."""
+    return {
+        file
+        for file in tests
+        if not any(
+            PurePosixPath(file).stem.encode() in text for path, text in contents.items() if path != file
+        )
+    }
+
+
+def _closure(words: set[str], sources: list[SourceFunctions], alone: Collection[str]) -> set[str]:
+    """Return the words with the names of all functions that use one of them, and of other files that do.
+
+    Those are left out of which each name is followed by itself, or is not used elsewhere.
+    """
     found = set(words)
     while True:
         more = {
@@ -96,7 +120,9 @@ def _closure(words: set[str], sources: list[SourceFunctions], code: list[str]) -
             for one in source.functions
             if any(text in found for _, text in one.form)
         }
-        more |= {name for one in sources if one.file not in code and one.uses & found for name in one.defines}
+        more |= {
+            name for one in sources if one.file not in alone and one.uses & found for name in one.defines
+        }
         if more <= found:
             return found
         found |= more
