@@ -404,6 +404,9 @@ def main(
     kind: tuple[str, ...], names: tuple[str, ...], quick: bool, floor: bool, at_once: int, logs: Path | None
 ) -> None:
     """Try the cases, and say which end as they have to."""
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job in the background ignores it, and so would each case
     wanted = [one for one in load_cases(names) if not kind or one.kind in kind]
     for one in wanted:
         if one.lacks:
