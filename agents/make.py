@@ -31,7 +31,7 @@ def make_platform(
     run_folder: Path,
     containment: Containment,
     settings: Settings,
-    boundary: SandboxPolicy,
+    sandbox_policy: SandboxPolicy,
     environ: Mapping[str, str],
     hidden: tuple[Path, ...],
     guarded: frozenset[str] = frozenset(),
@@ -39,7 +39,7 @@ def make_platform(
 ) -> Platform:
     """Return the platform of a run, and write Claude Code's launcher into the run's folder."""
     starts = one_per_processor()
-    telemetry = _telemetry(connection, settings.outward.telemetry, run_folder.name)
+    telemetry = _telemetry(connection, settings.integrations.telemetry, run_folder.name)
     launch, asker = make_asker(
         connection,
         cli=cli,
@@ -49,7 +49,7 @@ def make_platform(
         starts=starts,
         keeps=NAMES if telemetry else frozenset(),
     )
-    sandboxes = SessionSandboxes(boundary=boundary, launch=launch, containment=containment)
+    sandboxes = SessionSandboxes(sandbox_policy=sandbox_policy, launch=launch, containment=containment)
     agent = ClaudeCode(
         connection=connection,
         launch=launch,
@@ -83,28 +83,28 @@ def _telemetry(connection: Connection, telemetry: Telemetry, run_id: str) -> Ses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSandboxes:
-    """As `Sandboxes`, within the run's boundary."""
+    """As `Sandboxes`, within the run's sandbox policy."""
 
-    boundary: SandboxPolicy
+    sandbox_policy: SandboxPolicy
     launch: Launch
     containment: Containment
 
     @property
     def hold_sessions(self) -> bool:
-        return self.boundary.around_sessions or self.boundary.around_bash
+        return self.sandbox_policy.around_sessions or self.sandbox_policy.around_bash
 
     @property
     def open_hosts(self) -> bool:
-        return self.boundary.around_sessions and self.boundary.outside.hosts is not None
+        return self.sandbox_policy.around_sessions and self.sandbox_policy.outside.hosts is not None
 
     def walls(self, needs: Needs) -> SandboxWalls | None:
         """As `Sandboxes`. PATH is that of sq's own environment if the session has none."""
-        if not self.boundary.around_sessions:
+        if not self.sandbox_policy.around_sessions:
             return None
-        path = needs.path or self.boundary.environ.get("PATH", os.defpath)
+        path = needs.path or self.sandbox_policy.environ.get("PATH", os.defpath)
         return SandboxWalls(
-            boundary=self.boundary,
-            needs=replace(needs, path=path, readable=(*needs.readable, *self.boundary.context)),
+            sandbox_policy=self.sandbox_policy,
+            needs=replace(needs, path=path, readable=(*needs.readable, *self.sandbox_policy.context)),
             cli=self.launch.cli,
             containment=self.containment,
             drop_env=self.launch.dropped,
@@ -113,14 +113,14 @@ class SessionSandboxes:
     def of_commands(
         self, workspace: Path, environment: Mapping[str, str], temporary: Path | None
     ) -> CommandSandbox | None:
-        if not self.boundary.around_bash:
+        if not self.sandbox_policy.around_bash:
             return None
-        environ = {**self.boundary.environ, **environment}
-        kept = config_folder({**environ, "HOME": str(self.boundary.home)})
-        others = [folder for folder in self.boundary.kept_out if not workspace.is_relative_to(folder)]
-        git, context = git_folders(workspace), self.boundary.context
+        environ = {**self.sandbox_policy.environ, **environment}
+        kept = config_folder({**environ, "HOME": str(self.sandbox_policy.home)})
+        others = [folder for folder in self.sandbox_policy.kept_out if not workspace.is_relative_to(folder)]
+        git, context = git_folders(workspace), self.sandbox_policy.context
         return CommandSandbox(
-            home=self.boundary.home,
+            home=self.sandbox_policy.home,
             unreadable=(kept, *others),
             readable=(workspace, git.common, git.own, *context) if git else (workspace, *context),
             writable=(temporary,) if temporary else (),

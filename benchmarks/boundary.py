@@ -133,7 +133,7 @@ def scenario() -> Scenario:
 
 async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTiming:
     """Run one session and return its times."""
-    boundary = SandboxPolicy(
+    sandbox_policy = SandboxPolicy(
         choice=CHOICES[level],
         environ=os.environ,
         own_processes=detect_containment() is not Containment.NAMESPACES,
@@ -145,7 +145,7 @@ async def timed(repository: Path, level: SandboxLevel, number: int) -> SessionTi
             gateway.listen_on(folder / "socket")
             socket = GatewaySocket(path=folder / "socket", port=gateway.port)
             about = folder / "run", gateway, repository, "bench", number
-            async with working(*about, boundary=boundary, socket=socket) as (_, talk):
+            async with working(*about, sandbox_policy=sandbox_policy, socket=socket) as (_, talk):
                 began = time.perf_counter()
                 await exchanged(talk, 1, "Work.")
     (served,) = clock.served.values()

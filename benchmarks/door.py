@@ -106,7 +106,7 @@ async def opened(folder: Path) -> tuple[TrustedGit, SandboxDoor, Path]:
     policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=folder / "home")
     with trusting(trusted):
         await ensure_worktree(folder / "repository", place, branch="work", commit="main")
-    return trusted, SandboxDoor(trusted=trusted, boundary=policy, scratch=folder / "door"), place
+    return trusted, SandboxDoor(trusted=trusted, sandbox_policy=policy, scratch=folder / "door"), place
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from agents.gateway.server import Gateway, app_of
 from agents.make import make_platform
 from agents.process.containment import detect_containment
 from agents.process.sandbox.needs import GatewaySocket
-from agents.process.sandbox.policy import SandboxPolicy, no_boundary
+from agents.process.sandbox.policy import SandboxPolicy, no_sandbox_policy
 from agents.roles.worker import worker_session
 from agents.session.port import ChooseAgent
 from orchestrator.cli.runs.compose import composed, run_new
@@ -257,12 +257,12 @@ def run_of(
     worktrees: Path,
     *,
     base: str = "",
-    boundary: SandboxPolicy | None = None,
+    sandbox_policy: SandboxPolicy | None = None,
     socket: GatewaySocket | None = None,
 ) -> Run:
-    """Return a run that has started, with its events in `journal`. Without a boundary it has no sandbox."""
+    """Return a run that has started, with its events in `journal`. Without a policy it has no sandbox."""
     containment, environ = detect_containment(), os.environ
-    boundary = boundary or no_boundary(environ)
+    sandbox_policy = sandbox_policy or no_sandbox_policy(environ)
     config_dir = run_folder / "claude"
     config_dir.mkdir(exist_ok=True)
     settings = usual_settings("medium")
@@ -287,12 +287,12 @@ def run_of(
         run_folder=run_folder,
         containment=containment,
         settings=settings,
-        boundary=boundary,
+        sandbox_policy=sandbox_policy,
         environ=environ,
         hidden=(run_folder,),
     )
     places = Worktrees(started=started)
-    run = composed(Recorder(journal), run_folder, platform, places, boundary, environ)
+    run = composed(Recorder(journal), run_folder, platform, places, sandbox_policy, environ)
     run.record(started)
     return run
 
@@ -308,7 +308,7 @@ async def working(
 ) -> AsyncIterator[tuple[Run, Conversation]]:
     """Start a run with a journal in `run_folder`, and provide its Worker's conversation.
 
-    `sandbox`: `boundary` and `socket` of `run_of`.
+    `sandbox`: `sandbox_policy` and `socket` of `run_of`.
     """
     run_folder.mkdir()
     temporary = workspace.with_name(f"{workspace.name}-temporary")

@@ -233,7 +233,7 @@ async def _through_sq(bench: Bench, pair: int, *, kind: type[SandboxDoor] = Sand
     trusted = await record_git(bench.repository, git, workspace.parent)
     choice = choose_sandbox(Sandbox.OFF, containment=detect_containment(), login=False, environ=os.environ)
     policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True)
-    door = kind(trusted=trusted, boundary=policy, scratch=git / "door")
+    door = kind(trusted=trusted, sandbox_policy=policy, scratch=git / "door")
     began = time.perf_counter()
     at_work = working(run_folder, bench.gateway, workspace, TASK, pair)
     with trusting(trusted):

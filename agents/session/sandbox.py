@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 class SandboxWalls:
     """What the sandbox around `cli`, the agent's program, is made from. It does not get `drop_env`."""
 
-    boundary: SandboxPolicy
+    sandbox_policy: SandboxPolicy
     needs: Needs
     cli: Path
     containment: Containment
@@ -36,7 +36,7 @@ class SandboxWalls:
         Raises:
             OSError: the folders cannot be made, or a path that the session needs is gone.
         """
-        plan = self._plan = self.boundary.plan(self.needs)
+        plan = self._plan = self.sandbox_policy.plan(self.needs)
         found = git_folders(self.needs.workspace)
         if self.needs.keeps_index and found and found.own != found.common:
             (self.needs.scratch / _OWN).write_text(str(found.own), "utf-8")

@@ -55,7 +55,7 @@ def _collector() -> "tuple[Exporter, str]":
     from state.settings.config import load_config
     from state.settings.integrations import Integrations
 
-    telemetry = load_config(options.repository_here(), os.environ).settings.outward.telemetry
+    telemetry = load_config(options.repository_here(), os.environ).settings.integrations.telemetry
     if not telemetry.otlp:
         raise UsageError(
             "telemetry is off: set telemetry.otlp in sq.toml, or SQ_TELEMETRY_OTLP, to the address of a "

@@ -59,7 +59,7 @@ class ProjectCommands:
     folder: Path
     settings: Settings
     containment: Containment
-    boundary: SandboxPolicy
+    sandbox_policy: SandboxPolicy
     recorder: Record | None = None
     beside: Mapping[str, str] = field(default_factory=dict)
     turns: Turns = field(default_factory=lambda: Turns(processors()))
@@ -71,15 +71,15 @@ class ProjectCommands:
     @property
     def sandboxed(self) -> bool:
         """Whether commands run in a sandbox."""
-        return self.boundary.around_commands
+        return self.sandbox_policy.around_commands
 
     def hosts_used(self) -> tuple[HostUse, ...]:
         """As `Commands`."""
-        return self.boundary.outside.take_uses()
+        return self.sandbox_policy.outside.take_uses()
 
     async def read_registry(self, host: str, path: str) -> bytes:
         """As `Commands`."""
-        read = self.boundary.outside.read
+        read = self.sandbox_policy.outside.read
         return await read(host, path) if read else b""
 
     async def whole(
@@ -145,7 +145,7 @@ class ProjectCommands:
 
     def _agents_are_beside(self) -> bool:
         """Whether a Worker has a session now whose own commands reach the same ports and services."""
-        reaches = not self.boundary.around_sessions or bool(self.settings.sandbox.services)
+        reaches = not self.sandbox_policy.around_sessions or bool(self.settings.sandbox.services)
         calls = self.recorder.view.calls.values() if self.recorder and reaches else ()
         return any(call.end is None and call.started.role is Role.WORKER for call in calls)
 
@@ -254,9 +254,9 @@ class ProjectCommands:
         if not self.sandboxed:
             return ""
         network = self._network(reach)
-        if network is Network.HOSTS and self.boundary.outside.hosts is None:
+        if network is Network.HOSTS and self.sandbox_policy.outside.hosts is None:
             return "package registries (`sandbox.hosts` opens them)"
-        return signs_in(output, home=str(self.boundary.home), online=network is not Network.NONE)
+        return signs_in(output, home=str(self.sandbox_policy.home), online=network is not Network.NONE)
 
     def _network(self, reach: Reach) -> Network:
         if reach is Reach.DOWNLOADS:
@@ -276,8 +276,8 @@ class ProjectCommands:
         lived_in: bool,
     ) -> AsyncIterator[SandboxPlan | None]:
         """Yield the sandbox for a command, None if the run has none. Its folders are removed afterwards."""
-        boundary, beside = self.boundary, self._beside(folder)
-        if not boundary.around_commands:
+        sandbox_policy, beside = self.sandbox_policy, self._beside(folder)
+        if not sandbox_policy.around_commands:
             for target, source in beside.items():  # there is no other way to show it there
                 if target.parent == folder.parent and not os.path.lexists(target):
                     target.symlink_to(source)
@@ -296,7 +296,7 @@ class ProjectCommands:
             lived_in=lived_in,
         )
         try:
-            yield await to_thread.run_sync(boundary.plan, needs)
+            yield await to_thread.run_sync(sandbox_policy.plan, needs)
         finally:
             await remove_scratch_folder(scratch)
 

@@ -266,7 +266,7 @@ def _settings(
     notify: Sequence[GivenTarget],
 ) -> Settings:
     notices = {"notify": [one.target for one in notify]}
-    row: dict[str, Any] = {"effort": effort, "models": models, "outward": notices}
+    row: dict[str, Any] = {"effort": effort, "models": models, "integrations": notices}
     for key in KEYS.values():
         if key.path:
             *folders, name = key.path

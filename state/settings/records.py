@@ -513,7 +513,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     retries: Retries = field(default_factory=Retries)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
-    outward: Annotated[
+    integrations: Annotated[
         Integrations,
         SetBy(
             "a terminal rings and shows a notice at the end of a run that took more than a minute",

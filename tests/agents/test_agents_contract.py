@@ -56,12 +56,14 @@ def claude_at(desk: Desk, tmp_path: Path) -> ClaudeCode:
         cli=cli, launcher=desk.launcher_of(cli), dropped=frozenset(), folder=tmp_path / "sandboxes"
     )
     choice = choose_sandbox(Sandbox.AUTO, containment=containment, login=False, environ=os.environ)
-    boundary = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=tmp_path / "home")
+    sandbox_policy = SandboxPolicy(
+        choice=choice, environ=os.environ, own_processes=True, home=tmp_path / "home"
+    )
     return ClaudeCode(
         connection=desk.connection("t1"),
         launch=launch,
         environ=os.environ,
-        sandboxes=SessionSandboxes(boundary=boundary, launch=launch, containment=containment),
+        sandboxes=SessionSandboxes(sandbox_policy=sandbox_policy, launch=launch, containment=containment),
     )
 
 

@@ -12,7 +12,7 @@ from agents.process.containment import Containment
 from agents.process.sandbox.choice import SandboxLevel
 from agents.process.sandbox.needs import Needs
 from agents.process.sandbox.plan import Access
-from agents.process.sandbox.policy import SandboxPolicy, no_boundary
+from agents.process.sandbox.policy import SandboxPolicy, no_sandbox_policy
 from agents.session.sandbox import SandboxWalls
 
 
@@ -24,12 +24,12 @@ def other(tmp_path: Path) -> Path:
 
 
 def sandboxes(level: SandboxLevel, tmp_path: Path, other: Path) -> SessionSandboxes:
-    plain = no_boundary(os.environ)
-    boundary = replace(
+    plain = no_sandbox_policy(os.environ)
+    sandbox_policy = replace(
         plain, choice=replace(plain.choice, level=level), context=(other,), home=tmp_path / "home"
     )
     launch = Launch(cli=tmp_path, launcher=tmp_path, dropped=frozenset(), folder=tmp_path)
-    return SessionSandboxes(boundary=boundary, launch=launch, containment=Containment.SUPERVISOR)
+    return SessionSandboxes(sandbox_policy=sandbox_policy, launch=launch, containment=Containment.SUPERVISOR)
 
 
 def needs(tmp_path: Path) -> Needs:
@@ -38,8 +38,8 @@ def needs(tmp_path: Path) -> Needs:
     return Needs(workspace=workspace, scratch=tmp_path / "scratch", path="")
 
 
-def reached(boundary: SandboxPolicy, of: Needs, folder: Path) -> Access | None:
-    return boundary.plan(of).reaches(folder)
+def reached(sandbox_policy: SandboxPolicy, of: Needs, folder: Path) -> Access | None:
+    return sandbox_policy.plan(of).reaches(folder)
 
 
 def test_in_the_whole_sandbox_a_session_reads_the_folder_and_a_command_of_sq_does_not_see_it(
@@ -47,8 +47,8 @@ def test_in_the_whole_sandbox_a_session_reads_the_folder_and_a_command_of_sq_doe
 ) -> None:
     walls = sandboxes(SandboxLevel.WHOLE, tmp_path, other).walls(needs(tmp_path))
     assert isinstance(walls, SandboxWalls)
-    assert reached(walls.boundary, walls.needs, other / "api.py") is Access.READ
-    assert reached(walls.boundary, needs(tmp_path), other / "api.py") is None
+    assert reached(walls.sandbox_policy, walls.needs, other / "api.py") is Access.READ
+    assert reached(walls.sandbox_policy, needs(tmp_path), other / "api.py") is None
 
 
 def test_in_claude_codes_own_sandbox_commands_read_the_folder_and_may_not_write_there(

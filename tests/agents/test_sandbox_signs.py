@@ -61,14 +61,14 @@ def _in_sandbox(command: str, root: Path) -> str:
     work, home = root / "work", root / "home"
     work.mkdir()
     home.mkdir()
-    boundary = SandboxPolicy(
+    sandbox_policy = SandboxPolicy(
         choice=Choice(level=SandboxLevel.WHOLE, program=shutil.which("bwrap") or ""),
         environ=os.environ,
         own_processes=True,
         home=home,
         programs=(Path(sys.executable),),
     )
-    plan = boundary.plan(Needs(workspace=work, scratch=root / "scratch", path=os.environ["PATH"]))
+    plan = sandbox_policy.plan(Needs(workspace=work, scratch=root / "scratch", path=os.environ["PATH"]))
     done = subprocess.run(
         bubblewrapped(["sh", "-c", command], plan),
         env={**without_secrets(os.environ), "HOME": str(home)},

@@ -13,7 +13,7 @@ from agents.claude_code.agent import NAMES, ClaudeCode, SessionTelemetry
 from agents.gateway.forward.callers import Callers
 from agents.make import make_platform
 from agents.process.containment import Containment
-from agents.process.sandbox.policy import no_boundary
+from agents.process.sandbox.policy import no_sandbox_policy
 from state.ids import conversation_key, traceparent
 from state.roles import Role
 from state.settings.integrations import Integrations, Telemetry
@@ -32,10 +32,10 @@ def platform_of(
     folder: Path, connection: Connection, telemetry: Telemetry, environ: dict[str, str] | None = None
 ):
     folder.mkdir(exist_ok=True)
-    settings = replace(usual_settings(), outward=Integrations(telemetry=telemetry))
+    settings = replace(usual_settings(), integrations=Integrations(telemetry=telemetry))
     return make_platform(
         connection, cli=Path("/bin/true"), run_folder=folder, containment=Containment.SUPERVISOR,
-        settings=settings, boundary=no_boundary({}), environ=environ or {}, hidden=(),
+        settings=settings, sandbox_policy=no_sandbox_policy({}), environ=environ or {}, hidden=(),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ class KillingJournal(Journal):
         return stored
 
 
-def _surroundings(
+def _environment(
     environ: dict[str, str], kill_after: int, how: str, *, played: bool = False
 ) -> RunEnvironment:
     os.environ.clear()
@@ -70,13 +70,13 @@ def run(
         rehearse=Path(scenario),
         flags=flags or {},
     )
-    surroundings = _surroundings(environ, kill_after, how, played=played)
-    os._exit(run_new(request, surroundings, work=work_until_stopped).exit_code)
+    environment = _environment(environ, kill_after, how, played=played)
+    os._exit(run_new(request, environment, work=work_until_stopped).exit_code)
 
 
 def resume(
     environ: dict[str, str], run_folder: str, kill_after: int = 0, how: str = ALONE, *, played: bool = False
 ) -> None:
     """Go on with a run."""
-    surroundings = _surroundings(environ, kill_after, how, played=played)
-    os._exit(run_again(Path(run_folder), surroundings, work=work_until_stopped).exit_code)
+    environment = _environment(environ, kill_after, how, played=played)
+    os._exit(run_again(Path(run_folder), environment, work=work_until_stopped).exit_code)

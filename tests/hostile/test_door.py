@@ -177,12 +177,12 @@ async def test_nothing_of_a_git_folder_that_a_session_wrote_comes_out(lie: str):
         trusted, door, place = await opened(folder)
         before = bytes_below(trusted.common) | {".git": (place / ".git").read_bytes()}
         policy = replace(
-            door.boundary,
+            door.sandbox_policy,
             choice=Choice(level=SandboxLevel.WHOLE, reason="test", program=shutil.which(PROGRAM) or ""),
         )
         needs = Needs(workspace=place, scratch=folder / "scratch", path=os.environ["PATH"])
         walls = SandboxWalls(
-            boundary=policy,
+            sandbox_policy=policy,
             needs=replace(needs, keeps_index=True),
             cli=Path("/bin/sh"),
             containment=Containment.SUPERVISOR,
@@ -233,7 +233,7 @@ async def test_the_users_work_is_looked_at_and_put_back_inside(change: str):
             Sandbox.OFF, containment=detect_containment(), login=False, environ=os.environ
         )
         policy = SandboxPolicy(choice=choice, environ=os.environ, own_processes=True, home=folder / "home")
-        door = SandboxDoor(trusted=trusted, boundary=policy, scratch=folder / "door")
+        door = SandboxDoor(trusted=trusted, sandbox_policy=policy, scratch=folder / "door")
         with trusting(trusted):
             async with through(door):
                 kept = await take_backup(root, ref="refs/sq/kept", parent="HEAD", leave_out=[])

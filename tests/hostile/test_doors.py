@@ -62,7 +62,7 @@ time.sleep(60)
 
 
 @asynccontextmanager
-async def boundary(folder: Path) -> AsyncIterator[tuple[SandboxPolicy, Path, StandIn]]:
+async def sandbox_policy(folder: Path) -> AsyncIterator[tuple[SandboxPolicy, Path, StandIn]]:
     """The boundary of a run whose registry has an index below /acme/ and a token of the user's."""
     if why := why_not_whole(detect_containment(), os.environ):
         pytest.skip(why)
@@ -105,7 +105,7 @@ async def ran(made: SandboxPolicy, work: Path, *words: str) -> str:
 async def test_the_users_token_asks_for_packages_below_the_index_alone_and_never_comes_in(
     tmp_path: Path,
 ) -> None:
-    async with boundary(tmp_path) as (made, work, found):
+    async with sandbox_policy(tmp_path) as (made, work, found):
         output = await ran(made, work, "asks.py", REGISTRY, *PATHS)
     asked = {one.path: one.headers.get("authorization") for one in found.asked}
     assert asked == {path: f"Bearer {TOKEN}" if path in PATHS[:2] else None for path in PATHS}
@@ -115,7 +115,7 @@ async def test_the_users_token_asks_for_packages_below_the_index_alone_and_never
 
 
 async def test_what_one_sandbox_holds_keeps_no_other_out(tmp_path: Path) -> None:
-    async with boundary(tmp_path) as (made, work, _), anyio.create_task_group() as tasks:
+    async with sandbox_policy(tmp_path) as (made, work, _), anyio.create_task_group() as tasks:
         for _number in range(3):
             tasks.start_soon(ran, made, work, "holds.py", REGISTRY)
         while not (work / "held").exists():

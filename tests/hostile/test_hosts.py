@@ -76,19 +76,19 @@ async def test_no_act_from_a_sandbox_reaches_anything_beside_reading(
             programs=(Path(sys.executable),),
         )
         (tmp_path / "home").mkdir()
-        async with reaching_out(policy, (REGISTRY,), SandboxSettings(), work, run_folder) as boundary:
-            assert boundary.outside.hosts is not None
+        async with reaching_out(policy, (REGISTRY,), SandboxSettings(), work, run_folder) as sandbox_policy:
+            assert sandbox_policy.outside.hosts is not None
             needs = Needs(
                 workspace=work, scratch=tmp_path / "s", path=os.environ["PATH"], network=Network.HOSTS
             )
-            port = str(boundary.outside.hosts.port)
+            port = str(sandbox_policy.outside.hosts.port)
             done = await run_command(
                 [sys.executable, "act.py", "acts.json", port],
                 cwd=work,
                 env=os.environ,
                 deadline_s=300,
                 containment=containment,
-                sandbox=boundary.plan(needs),
+                sandbox=sandbox_policy.plan(needs),
             )
     assert done.exit_code == 0, done.output
     answered = int(done.output.split()[-1])

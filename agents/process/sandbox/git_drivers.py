@@ -18,25 +18,29 @@ _HERE = (
 
 
 def around_drivers(
-    boundary: SandboxPolicy, *, common: Path, own: Path, scratch: Path, programs: Sequence[Path]
+    sandbox_policy: SandboxPolicy, *, common: Path, own: Path, scratch: Path, programs: Sequence[Path]
 ) -> str:
     """Return the words of a shell that put a command into the sandbox of a worktree, "" without one. Blocks.
 
     The command sees the worktree `$here`, the git folders without credentials, and no network.
 
     Args:
-        boundary: the sandbox of the run.
+        sandbox_policy: the sandbox of the run.
         common: the git folder that the worktrees share.
         own: the folder of sq's own that stands for it in sq's git commands.
         scratch: a folder for the home and the temporary files of such commands.
         programs: the paths outside that the user's commands name.
     """
-    if not boundary.around_commands:
+    if not sandbox_policy.around_commands:
         return ""
     needs = Needs(
-        workspace=own, scratch=scratch, path=boundary.environ.get("PATH", ""), writes=False, readable=programs
+        workspace=own,
+        scratch=scratch,
+        path=sandbox_policy.environ.get("PATH", ""),
+        writes=False,
+        readable=programs,
     )
-    plan = boundary.plan(needs)
+    plan = sandbox_policy.plan(needs)
     cleaned = without_credentials(own / "config", scratch / "own-config")
     mounts = (
         *plan.mounts,

@@ -1,4 +1,4 @@
-"""The boundary of a run: makes the plan for each session and for each command that sq runs."""
+"""The sandbox policy of a run: makes the plan for each session and for each command that sq runs."""
 
 import json
 import os
@@ -165,8 +165,8 @@ class SandboxPolicy:
         return (one for one in found if not (own and one.target.is_relative_to(needs.workspace)))
 
 
-def no_boundary(environ: Mapping[str, str]) -> SandboxPolicy:
-    """Return the boundary of a run without a sandbox."""
+def no_sandbox_policy(environ: Mapping[str, str]) -> SandboxPolicy:
+    """Return the policy of a run without a sandbox."""
     return SandboxPolicy(
         choice=Choice(level=SandboxLevel.OFF, reason="none"), environ=environ, own_processes=False
     )

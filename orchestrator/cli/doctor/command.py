@@ -23,7 +23,7 @@ from orchestrator.cli.doctor.checks import (
 )
 from orchestrator.cli.doctor.settings import (
     checks_of_hook,
-    checks_of_outward,
+    checks_of_integrations,
     checks_of_sessions,
     checks_of_settings,
 )
@@ -76,7 +76,7 @@ def _checks(state: Path) -> Iterator[DoctorCheck]:
         with held_git(Path.cwd()):
             yield from anyio.run(checks_of_repository, state)
     yield from checks_of_settings(os.environ, options.repository_here())
-    yield from checks_of_outward(os.environ, options.repository_here())
+    yield from checks_of_integrations(os.environ, options.repository_here())
     yield from checks_of_hook(os.environ)
     yield from checks_of_sessions()
 

@@ -83,15 +83,15 @@ def _hooks(gates: Sequence[HookState]) -> DoctorCheck:
     return warn(name, found, "; ".join(problems)) if problems else ok(name, found)
 
 
-def checks_of_outward(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
+def checks_of_integrations(environ: Mapping[str, str], repository: Path | None) -> Iterator[DoctorCheck]:
     """Check the tables `[[notify]]` and the keys of telemetry. Nothing is sent."""
     try:
         settings = load_config(repository, environ, rules=rule_names()).settings
     except UsageError:  # another check names the problems
         return
     yield _hosts(settings.sandbox, environ, repository)
-    yield from _notices(settings.outward, environ)
-    yield from _telemetry(settings.outward.telemetry, environ, gateway=settings.gateway)
+    yield from _notices(settings.integrations, environ)
+    yield from _telemetry(settings.integrations.telemetry, environ, gateway=settings.gateway)
 
 
 def _hosts(settings: SandboxSettings, environ: Mapping[str, str], repository: Path | None) -> DoctorCheck:
@@ -107,17 +107,17 @@ def _hosts(settings: SandboxSettings, environ: Mapping[str, str], repository: Pa
     return ok(name, "; ".join(lines) or "sandboxes reach none: `sandbox.hosts`, and the project's manifests")
 
 
-def _notices(outward: Integrations, environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
+def _notices(integrations: Integrations, environ: Mapping[str, str]) -> Iterator[DoctorCheck]:
     name = "notices"
-    problems = list(problems_of(Integrations(notify=outward.notify), environ))
+    problems = list(problems_of(Integrations(notify=integrations.notify), environ))
     for problem in problems:
         yield fail(name, problem, "no run begins before it is put right")
-    if not outward.notify:
+    if not integrations.notify:
         yield ok(name, "none: `[[notify]]` in the settings sends some")
     elif not problems:
-        each = [f"{', '.join(one.on)} by {one.variable or 'a command'}" for one in outward.notify]
+        each = [f"{', '.join(one.on)} by {one.variable or 'a command'}" for one in integrations.notify]
         yield ok(name, "; ".join(each))
-    if any(target.command for target in outward.notify) and not shutil.which("sh"):
+    if any(target.command for target in integrations.notify) and not shutil.which("sh"):
         yield fail(name, "there is no sh, which runs the command of a notice", "install a shell")
 
 

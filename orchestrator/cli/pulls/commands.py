@@ -117,8 +117,8 @@ async def _record(
     from state.journal.events import PullRequestMade
     from state.journal.store import Journal
 
-    surroundings = RunEnvironment(known=token.known)
-    with Journal(folder, redact=surroundings.redactor_for(repository)) as journal:
+    environment = RunEnvironment(known=token.known)
+    with Journal(folder, redact=environment.redactor_for(repository)) as journal:
         before = [one.event for one in journal.read() if isinstance(one.event, PullRequestMade)]
         made = PullRequestMade(
             repository=slug,
@@ -130,7 +130,7 @@ async def _record(
         )
         if not before or replace(made, is_new=before[-1].is_new) != before[-1] or handed.changed:
             journal.append(made)
-    await send_last(folder, surroundings)
+    await send_last(folder, environment)
 
 
 async def _offer_of(folder: Path, wish: OfferWish) -> "Offer":

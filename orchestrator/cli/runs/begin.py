@@ -65,13 +65,13 @@ class Begun:
     journal: Journal
     started: RunStarted
     folder: Path
-    surroundings: RunEnvironment
+    environment: RunEnvironment
     choice: Choice
     redact: Redact
     shown_from: int = 0
 
 
-def spec_of(request: RunRequest, surroundings: RunEnvironment) -> str:
+def spec_of(request: RunRequest, environment: RunEnvironment) -> str:
     """Return the spec of a run that can be started here.
 
     Raises:
@@ -82,7 +82,7 @@ def spec_of(request: RunRequest, surroundings: RunEnvironment) -> str:
         from agents.gateway.scenario import load_scenario
 
         load_scenario(request.rehearse)
-    check_cli(find_cli(), surroundings.environ)
+    check_cli(find_cli(), environment.environ)
     if git_version() is None:
         raise UsageError("git was not found on PATH, and sq works on git branches. Install git")
     check_sdk(API_SDK)
@@ -97,24 +97,24 @@ def collect_again() -> None:
 
 
 @asynccontextmanager
-async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironment) -> AsyncIterator[Begun]:
+async def begin(request: RunRequest, spec_text: str, environment: RunEnvironment) -> AsyncIterator[Begun]:
     """Start a run, and hold its journal while the block runs. What cannot be started is a `UsageError`."""
     repository = await find_repository(request.folder)
-    config, settings, surroundings = _settings(request, repository.root, surroundings)
+    config, settings, environment = _settings(request, repository.root, environment)
     state = StateFolder(request.state_dir or own_state(repository.root))
     not_dirt = paths_of_sq(request.spec, state.root, repository.root, request.rehearse, request.before.plan)
     prepared = prepare(request.spec, spec_text, request.before.plan)
     base = await _base(request, repository, settings, not_dirt)
     instructed_at = (request.origin.instructed_at if request.origin else "") or base
     settings = await with_included(config, settings, repository.root, instructed_at, state.root)
-    credentials = surroundings.credentials(rehearsed=request.rehearse is not None)
-    choice = await choose(settings.sandbox.mode, settings, credentials, surroundings)
+    credentials = environment.credentials(rehearsed=request.rehearse is not None)
+    choice = await choose(settings.sandbox.mode, settings, credentials, environment)
     await refuse_servers(settings, choice, repository.root, instructed_at)
-    exposed = surroundings.how_exposed(settings, credentials, choice)
-    registries = registries_to_open(repository.root, settings.sandbox, choice.held, surroundings.environ)
-    signed_in = signed_in_at(repository.root, settings.sandbox, surroundings.environ) if registries else ()
+    exposed = environment.how_exposed(settings, credentials, choice)
+    registries = registries_to_open(repository.root, settings.sandbox, choice.held, environment.environ)
+    signed_in = signed_in_at(repository.root, settings.sandbox, environment.environ) if registries else ()
     run_id, run_folder = state.new_run()
-    surroundings.begun(run_folder)
+    environment.begun(run_folder)
     trusted = await _git_before(repository, run_folder, settings)
     started = RunStarted(
         run_id=run_id,
@@ -129,19 +129,19 @@ async def begin(request: RunRequest, spec_text: str, surroundings: RunEnvironmen
         sq_version=sq_version(),
         notes=(
             *await notes_for(repository, trusted, settings, not_dirt, choice, edit_dirty=request.edit_dirty),
-            *sandbox_lines(settings, choice, registries, surroundings.environ, signed_in),
-            *_notes_on_others(settings, credentials, surroundings),
+            *sandbox_lines(settings, choice, registries, environment.environ, signed_in),
+            *_notes_on_others(settings, credentials, environment),
             *filter(None, [exposed, *request.notes]),
         ),
         settings=settings,
         edit_dirty=request.edit_dirty,
-        confined=_confined(surroundings, choice, exposed, registries, signed_in),
+        confined=_confined(environment, choice, exposed, registries, signed_in),
     )
-    redact = surroundings.redactor_for(repository.root)
-    with surroundings.open_journal(run_folder, redact=redact) as journal:
+    redact = environment.redactor_for(repository.root)
+    with environment.open_journal(run_folder, redact=redact) as journal:
         journal.append(started, *_first_events(request, started, settings, run_folder, prepared))
         yield Begun(
-            journal=journal, started=started, folder=run_folder, surroundings=surroundings,
+            journal=journal, started=started, folder=run_folder, environment=environment,
             choice=choice, redact=redact,
         )  # fmt: skip
 
@@ -156,13 +156,13 @@ def _first_events(
     return [*([request.origin] if request.origin else []), *prepared, made]
 
 
-def _notes_on_others(settings: Settings, credentials: Credentials, surroundings: RunEnvironment) -> list[str]:
+def _notes_on_others(settings: Settings, credentials: Credentials, environment: RunEnvironment) -> list[str]:
     """Return lines on targets of notices, the deadline, and how long a login lasts if sessions use it."""
-    lines = notes_on(settings.outward)
+    lines = notes_on(settings.integrations)
     if settings.limits.deadline:
         lines.append(f"the deadline is {local_time(datetime.fromisoformat(settings.limits.deadline))}")
     if credentials is Credentials.CLI_LOGIN:
-        lines.append(login_words(surroundings.environ, datetime.now(UTC)))
+        lines.append(login_words(environment.environ, datetime.now(UTC)))
     return lines
 
 
@@ -183,7 +183,7 @@ async def _base(request: RunRequest, repository: Repository, settings: Settings,
 
 
 def _confined(
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     choice: Choice,
     exposed: str,
     registries: tuple[str, ...],
@@ -191,7 +191,7 @@ def _confined(
 ) -> Confinement:
     return Confinement(
         agent=NAME,
-        containment=surroundings.containment,
+        containment=environment.containment,
         sandbox=choice.held,
         key_exposed=exposed,
         registries=registries,
@@ -200,11 +200,11 @@ def _confined(
 
 
 def _settings(
-    request: RunRequest, repository: Path, surroundings: RunEnvironment
+    request: RunRequest, repository: Path, environment: RunEnvironment
 ) -> tuple[ResolvedConfig, Settings, RunEnvironment]:
-    """Return the configuration, the run's settings, and the surroundings without the secrets they name."""
+    """Return the configuration, the run's settings, and the environment without the secrets they name."""
     where = request.configured_in or repository
-    config = load_config(where, surroundings.environ, flags=request.flags, rules=rule_names())
+    config = load_config(where, environment.environ, flags=request.flags, rules=rule_names())
     before, limits = request.before, config.settings.limits
     settings = replace(
         config.settings,
@@ -212,11 +212,11 @@ def _settings(
         check_only=before.check_only,
         approve=before.approve,
         plan_to=str(before.plan_to or ""),
-        context=context_folders(config.settings.context, request.folder, repository, surroundings.environ),
+        context=context_folders(config.settings.context, request.folder, repository, environment.environ),
         limits=replace(limits, deadline=deadline_of(limits.deadline, request.flags.get("deadline"))),
     )
     _refuse_excluding(before, settings)
-    return config, settings, _hold_back(settings.outward, surroundings)
+    return config, settings, _hold_back(settings.integrations, environment)
 
 
 async def _git_before(repository: Repository, run_folder: Path, settings: Settings) -> TrustedGit:
@@ -227,16 +227,16 @@ async def _git_before(repository: Repository, run_folder: Path, settings: Settin
 
 
 @asynccontextmanager
-async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoOn) -> AsyncIterator[Begun]:
+async def begin_again(run_folder: Path, environment: RunEnvironment, go_on: GoOn) -> AsyncIterator[Begun]:
     """Go on with a run, and hold its journal while the block runs. If it cannot, that is a `UsageError`."""
-    check_cli(find_cli(), surroundings.environ)
+    check_cli(find_cli(), environment.environ)
     check_sdk(API_SDK)
     with JournalReader(run_folder) as reader:
         known = fold(reader.read())
     if known.settings:
-        surroundings = _hold_back(known.settings.outward, surroundings)
-    redact = surroundings.redactor_for(Path(known.started.repository) if known.started else run_folder)
-    with surroundings.open_journal(run_folder, redact=redact) as journal:
+        environment = _hold_back(known.settings.integrations, environment)
+    redact = environment.redactor_for(Path(known.started.repository) if known.started else run_folder)
+    with environment.open_journal(run_folder, redact=redact) as journal:
         view = fold(journal.read())
         if view.started is None:
             raise UsageError(f"run {run_folder.name} was killed before it began. Start it anew")
@@ -245,14 +245,14 @@ async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoO
         mode = Sandbox(go_on.sandbox) if go_on.sandbox else None
         settings = view.settings or view.started.settings
         credentials = Credentials(view.started.credentials)
-        choice = await choose(mode or settings.sandbox.mode, settings, credentials, surroundings)
+        choice = await choose(mode or settings.sandbox.mode, settings, credentials, environment)
         instructed_at = view.plan.origin.instructed_at or view.started.base_commit
         await refuse_servers(settings, choice, Path(view.started.repository), instructed_at, mode)
         resumed = RunResumed(
             confined=_confined(
-                surroundings,
+                environment,
                 choice,
-                surroundings.how_exposed(settings, credentials, choice),
+                environment.how_exposed(settings, credentials, choice),
                 view.started.confined.registries,
                 view.started.confined.signed_in,
             ),
@@ -262,15 +262,15 @@ async def begin_again(run_folder: Path, surroundings: RunEnvironment, go_on: GoO
             retry=go_on.retry,
             kept=go_on.kept,
             verify=go_on.verify or None,
-            models=models_now(Path(view.started.repository), surroundings, go_on.models, settings.effort),
+            models=models_now(Path(view.started.repository), environment, go_on.models, settings.effort),
             questions=OnQuestion(go_on.questions) if go_on.questions else None,
             deadline=None if go_on.deadline is None else deadline_of(go_on.deadline),
             max_parallel=go_on.max_parallel,
         )
         journal.append(resumed)
-        surroundings.begun(run_folder)
+        environment.begun(run_folder)
         yield Begun(
-            journal=journal, started=view.started, folder=run_folder, surroundings=surroundings,
+            journal=journal, started=view.started, folder=run_folder, environment=environment,
             choice=choice, redact=redact, shown_from=view.clock.last_seq,
         )  # fmt: skip
 
@@ -299,11 +299,11 @@ def _refuse_excluding(before: BeforeWork, settings: Settings) -> None:
         raise UsageError("--approve waits before the work, and this run ends with its plan: leave one out")
 
 
-def _hold_back(outward: Integrations, surroundings: RunEnvironment) -> RunEnvironment:
-    """Return the surroundings without the variables that hold addresses and headers, and their values apart.
+def _hold_back(integrations: Integrations, environment: RunEnvironment) -> RunEnvironment:
+    """Return the environment without the variables that hold addresses and headers, and their values apart.
 
     Raises:
         UsageError: notices could not be sent, or spans not exported.
     """
-    check_addresses(outward, surroundings.environ)
-    return surroundings.holding_back(outward.variables)
+    check_addresses(integrations, environment.environ)
+    return environment.holding_back(integrations.variables)

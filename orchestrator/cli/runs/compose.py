@@ -60,18 +60,18 @@ _FIRST_SESSION_S = 2  # loading in a thread would slow its start down
 _LAST_LINES_S = 5  # how long the display may take to show the last events
 
 
-def run_new(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> Outcome:
+def run_new(request: RunRequest, environment: RunEnvironment, *, work: WorkOn) -> Outcome:
     """Start a run, have `work` work on it until it has an outcome, and return that.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
-    spec_text = spec_of(request, surroundings)
-    return _driven(begin(request, spec_text, surroundings), work)
+    spec_text = spec_of(request, environment)
+    return _driven(begin(request, spec_text, environment), work)
 
 
 def run_again(
-    run_folder: Path, surroundings: RunEnvironment, go_on: GoOn | None = None, *, work: WorkOn
+    run_folder: Path, environment: RunEnvironment, go_on: GoOn | None = None, *, work: WorkOn
 ) -> Outcome:
     """Have `work` go on with a run from its journal. If it has ended for good, its end is shown again.
 
@@ -87,12 +87,12 @@ def run_again(
         check_retries(view, go_on.retry)
         if view.ended and not (view.ended.resumable or go_on.retry or go_on.verify):  # nothing to go on with
             with trusting(recorded_git(run_folder)):
-                anyio.run(show, journal, surroundings, run_folder, view.clock.ended_seq - 1)
-            anyio.run(send_last, run_folder, surroundings)
-            if surroundings.end_report:
-                surroundings.end_report.tell(run_folder, surroundings.look)
+                anyio.run(show, journal, environment, run_folder, view.clock.ended_seq - 1)
+            anyio.run(send_last, run_folder, environment)
+            if environment.end_report:
+                environment.end_report.tell(run_folder, environment.look)
             return view.ended.outcome
-    return _driven(begin_again(run_folder, surroundings, go_on), work)
+    return _driven(begin_again(run_folder, environment, go_on), work)
 
 
 def _driven(beginning: AbstractAsyncContextManager[Begun], work: WorkOn) -> Outcome:
@@ -104,19 +104,19 @@ def _driven(beginning: AbstractAsyncContextManager[Begun], work: WorkOn) -> Outc
     return anyio.run(run)
 
 
-def checked(request: RunRequest, surroundings: RunEnvironment, *, work: WorkOn) -> tuple[Outcome, RunView]:
+def checked(request: RunRequest, environment: RunEnvironment, *, work: WorkOn) -> tuple[Outcome, RunView]:
     """Have `work` work on a run that ends with the questions about its spec. Return its outcome and its view.
 
     Raises:
         UsageError: the request cannot be fulfilled, and nothing was started.
     """
     folders: list[Path] = []
-    outcome = run_new(request, replace(surroundings, begun=folders.append), work=work)
+    outcome = run_new(request, replace(environment, begun=folders.append), work=work)
     with JournalReader(folders[-1]) as journal:
         return outcome, fold(journal.read())
 
 
-async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None:
+async def _load_later(started: RunStarted, environment: RunEnvironment) -> None:
     """Load the engine of prompts now, later the gates, the API's SDK, and what reports need.
 
     A broken SDK ends the run. A rehearsal imports it when it is asked.
@@ -126,14 +126,14 @@ async def _load_later(started: RunStarted, surroundings: RunEnvironment) -> None
     await anyio.to_thread.run_sync(load_gates, abandon_on_cancel=True)
     if not started.rehearsal:
         await anyio.to_thread.run_sync(import_sdks, API_SDK, abandon_on_cancel=True)
-    if surroundings.end_report:
-        await anyio.to_thread.run_sync(surroundings.end_report.prepare, abandon_on_cancel=True)
+    if environment.end_report:
+        await anyio.to_thread.run_sync(environment.end_report.prepare, abandon_on_cancel=True)
 
 
 async def drive(begun: Begun, work: WorkOn) -> Outcome:
     """Have `work` work on a run, show it, and handle signals."""
     journal, started, run_folder = begun.journal, begun.started, begun.folder
-    surroundings = begun.surroundings
+    environment = begun.environment
     async with AsyncExitStack() as stack:
         stack.enter_context(log_to(run_folder / "sq.log", run_id=started.run_id, redact=begun.redact))
         view = fold(journal.read())
@@ -148,14 +148,14 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
             )
         connection = await stack.enter_async_context(
             connected(
-                started, settings, run_folder, surroundings.key, surroundings.environ, surroundings.addresses
+                started, settings, run_folder, environment.key, environment.environ, environment.addresses
             )
         )
-        boundary = await stack.enter_async_context(
+        sandbox_policy = await stack.enter_async_context(
             bounded(
                 started,
                 settings,
-                surroundings,
+                environment,
                 begun.choice,
                 folder=run_folder,
                 trusted=trusted,
@@ -163,41 +163,41 @@ async def drive(begun: Begun, work: WorkOn) -> Outcome:
             )
         )
         run = _run(
-            journal, started, settings, run_folder, surroundings, connection, boundary, begun.shown_from
+            journal, started, settings, run_folder, environment, connection, sandbox_policy, begun.shown_from
         )
         await give_files(run)
         stop, shown = StopRequest(), anyio.Event()
-        outgoing = Publisher(journal, run_folder, surroundings, view=lambda: run.view, record=run.record)
+        outgoing = Publisher(journal, run_folder, environment, view=lambda: run.view, record=run.record)
         async with task_group() as tasks:
             tasks.start_soon(_heed_signals, stop, run)
-            tasks.start_soon(show, journal, surroundings, run_folder, begun.shown_from, shown)
+            tasks.start_soon(show, journal, environment, run_folder, begun.shown_from, shown)
             tasks.start_soon(outgoing.run)
-            tasks.start_soon(_load_later, started, surroundings)
+            tasks.start_soon(_load_later, started, environment)
             try:
                 outcome = await work(run, stop)
                 with anyio.move_on_after(_LAST_LINES_S):
                     await shown.wait()
-                show_further(run.view, surroundings.look, await outgoing.finish())
-                await _leave_report(surroundings, run_folder, journal)
+                show_further(run.view, environment.look, await outgoing.finish())
+                await _leave_report(environment, run_folder, journal)
             finally:
                 tasks.cancel_scope.cancel()
     return outcome
 
 
-async def _leave_report(surroundings: RunEnvironment, run_folder: Path, journal: Journal) -> None:
-    if surroundings.end_report:
-        await surroundings.end_report.leave(run_folder, surroundings.look, journal.for_model)
+async def _leave_report(environment: RunEnvironment, run_folder: Path, journal: Journal) -> None:
+    if environment.end_report:
+        await environment.end_report.leave(run_folder, environment.look, journal.for_model)
 
 
 async def show(
     journal: Journal | JournalReader,
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     run_folder: Path,
     after: int,
     shown: anyio.Event | None = None,
 ) -> None:
     """Show the events of a run after this one until its end, and then set `shown`."""
-    look = replace(surroundings.look, follow=options.following(run_folder))
+    look = replace(environment.look, follow=options.following(run_folder))
     story = RunStory()
     story.add_all(stored for stored in journal.read() if stored.seq <= after)
     try:
@@ -213,27 +213,27 @@ def _run(
     started: RunStarted,
     settings: Settings,
     run_folder: Path,
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     connection: Connection,
-    boundary: SandboxPolicy,
+    sandbox_policy: SandboxPolicy,
     shown_from: int,
 ) -> Run:
     state_root = run_folder.parents[1]
     recorder = Recorder(journal, heard=log_event, after=shown_from)
-    boundary = replace(boundary, warn=lambda near: recorder.record(LimitNear(cause=near)))
+    sandbox_policy = replace(sandbox_policy, warn=lambda near: recorder.record(LimitNear(cause=near)))
     platform = make_platform(
         connection,
         cli=find_cli(),
         run_folder=run_folder,
-        containment=surroundings.containment,
+        containment=environment.containment,
         settings=settings,
-        boundary=boundary,
-        environ=surroundings.environ,
+        sandbox_policy=sandbox_policy,
+        environ=environment.environ,
         hidden=(state_root,),
         guarded=guarded_files(run_folder, Path(started.repository))
         if not started.edit_dirty
         else frozenset(),
-        choose=surroundings.choose,
+        choose=environment.choose,
     )
     rehearsal = Path(started.rehearsal) if started.rehearsal else None
     given = recorder.view.plan.before.plan
@@ -251,8 +251,8 @@ def _run(
         if settings.worktrees
         else Checkout(started=started, run_folder=run_folder)
     )
-    run = composed(recorder, run_folder, platform, workspaces, boundary, surroundings.environ)
-    return replace(run, person=surroundings.person, forecast_basis=basis_of(started, run_folder))
+    run = composed(recorder, run_folder, platform, workspaces, sandbox_policy, environment.environ)
+    return replace(run, person=environment.person, forecast_basis=basis_of(started, run_folder))
 
 
 def composed(
@@ -260,10 +260,10 @@ def composed(
     folder: Path,
     platform: Platform,
     workspaces: Worktrees | Checkout,
-    boundary: SandboxPolicy,
+    sandbox_policy: SandboxPolicy,
     environ: Mapping[str, str],
 ) -> Run:
-    """Return a run that works in `workspaces`, with its commands inside `boundary`.
+    """Return a run that works in `workspaces`, with its commands inside `sandbox_policy`.
 
     `folder` is the run's own, `environ` the environment of sq.
     """
@@ -272,7 +272,7 @@ def composed(
         folder=folder,
         settings=recorder.view.settings or platform.settings,
         containment=platform.containment,
-        boundary=boundary,
+        sandbox_policy=sandbox_policy,
         recorder=recorder,
     )
     return Run(

@@ -44,7 +44,7 @@ async def connected(
     config_dir = run_folder / "claude"
     config_dir.mkdir(mode=0o700, exist_ok=True)
     if key and settings.gateway and started.rehearsal is None:
-        traces = _traces(settings.outward.telemetry, addresses)
+        traces = _traces(settings.integrations.telemetry, addresses)
         upstream = Upstream(base_url=base_url_in(environ), headers=key.headers, traces=traces)
         first = upstream.is_first_party if settings.first_party is None else settings.first_party
         async with _served(serve_forward(upstream, run_id=started.run_id)) as (forward, socket):

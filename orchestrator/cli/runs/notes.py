@@ -185,28 +185,28 @@ def _where(repository: Repository, settings: Settings, *, clean: bool) -> str:
     return f"at the end {repository.branch} is moved to the finished work, if the checkout is clean then{now}"
 
 
-def check_addresses(outward: Integrations, environ: Mapping[str, str]) -> None:
+def check_addresses(integrations: Integrations, environ: Mapping[str, str]) -> None:
     """Check that notices can be sent and spans exported.
 
     Raises:
         UsageError: a variable is not set or of no use, or an extra is missing. Names every problem.
     """
-    if problems := list(problems_of(outward, environ)):
+    if problems := list(problems_of(integrations, environ)):
         raise UsageError("\n".join(problems))
 
 
-def problems_of(outward: Integrations, environ: Mapping[str, str]) -> Iterator[str]:
+def problems_of(integrations: Integrations, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield why notices could not be sent, or spans not exported, each with its remedy."""
-    by_url = [target for target in outward.notify if target.variable]
+    by_url = [target for target in integrations.notify if target.variable]
     if by_url and not _is_there("apprise"):
         yield _missing("notify", "Apprise, which sends notices to an address")
     for target in by_url:
         if problem := _address_problem(target, environ):
             yield problem
-    if outward.telemetry.otlp:
+    if integrations.telemetry.otlp:
         if not (_is_there("opentelemetry.sdk") and _is_there("opentelemetry.exporter.otlp.proto.http")):
             yield _missing("otel", "OpenTelemetry's SDK and exporter, which telemetry needs")
-        if problem := _headers_problem(outward.telemetry, environ):
+        if problem := _headers_problem(integrations.telemetry, environ):
             yield problem
 
 
@@ -243,11 +243,11 @@ def _headers_problem(telemetry: Telemetry, environ: Mapping[str, str]) -> str:
     return "" if read_headers(value) else f"telemetry.headers: {name} needs the form name=value,name=value"
 
 
-def notes_on(outward: Integrations) -> list[str]:
+def notes_on(integrations: Integrations) -> list[str]:
     """Return a line for each target of notices, and one for the collector: they lie outside any sandbox."""
     lines = [
         f"notices ({', '.join(one.on)}) are sent by " + (f"`{one.command}`" if one.command else one.url)
-        for one in outward.notify
+        for one in integrations.notify
     ]
-    telemetry = outward.telemetry.traces_url
+    telemetry = integrations.telemetry.traces_url
     return [*lines, *([f"spans are sent to {telemetry}"] if telemetry else [])]

@@ -52,21 +52,21 @@ _PORT = 17_381  # of the proxy on a sandbox's loopback
 
 @asynccontextmanager
 async def reaching_out(
-    boundary: SandboxPolicy,
+    sandbox_policy: SandboxPolicy,
     registries: tuple[str, ...],
     settings: SandboxSettings,
     project: Path,
     run_folder: Path,
     signed_in: tuple[str, ...] | None = None,
 ) -> AsyncIterator[SandboxPolicy]:
-    """Provide the boundary with the hosts and services that are open, while the block runs.
+    """Provide the sandbox policy with the hosts and services that are open, while the block runs.
 
     `signed_in`: the addresses of registries that are asked with credentials, as the run was told them when it
     began. None: all that the project's files name now.
     """
-    environ = boundary.environ
+    environ = sandbox_policy.environ
     named = () if has_other_proxy(environ) else settings.named_hosts
-    found = registries_of(project, home=boundary.home, environ=environ)
+    found = registries_of(project, home=sandbox_policy.home, environ=environ)
     hosts = OpenHosts(
         registries={address_in(one): found.credentials(one, signed_in) for one in registries},
         named=frozenset(address_in(one) for one in named),
@@ -74,12 +74,12 @@ async def reaching_out(
     async with AsyncExitStack() as stack:
         sockets = Path(stack.enter_context(TemporaryDirectory(prefix="sq-")))  # of a short name
         services = []
-        for number, service in enumerate(settings.services if boundary.around_commands else ()):
+        for number, service in enumerate(settings.services if sandbox_policy.around_commands else ()):
             address, path = address_in(service), sockets / f"{number}.sock"
             await stack.enter_async_context(serve_service(address, path))
             services.append(GatewaySocket(path=path, port=address[1]))
         outside = Outside(services=tuple(services))
-        if boundary.around_commands and (hosts.registries or hosts.named):
+        if sandbox_policy.around_commands and (hosts.registries or hosts.named):
             path, file = sockets / "hosts.sock", run_folder / "certificates.pem"
             proxy = await stack.enter_async_context(serve_hosts(hosts, WayOut(environ=environ), path))
             file.write_text(proxy.certificates)
@@ -93,7 +93,7 @@ async def reaching_out(
                 take_uses=proxy.take_uses,
                 read=proxy.read,
             )
-        yield replace(boundary, outside=outside)
+        yield replace(sandbox_policy, outside=outside)
 
 
 def _variables(certificates: Path, found: Registries) -> dict[str, str]:

@@ -31,18 +31,20 @@ class Publisher:
         self,
         journal: Journal,
         run_folder: Path,
-        surroundings: RunEnvironment,
+        environment: RunEnvironment,
         *,
         view: Callable[[], RunView],
         record: Callable[[Event], None],
         spans: bool = True,
     ) -> None:
         self._journal, self._view = journal, view
-        outward = _outward(view())
-        self._rings_at = time.monotonic() + surroundings.long_s if outward.bell else math.inf
-        post = _post(run_folder, surroundings, view())
-        self._sender = Sender(outward.notify, post, view=view, record=record) if outward.notify else None
-        self._spans = _spans(outward.telemetry, surroundings, view()) if spans else None
+        integrations = _integrations(view())
+        self._rings_at = time.monotonic() + environment.long_s if integrations.bell else math.inf
+        post = _post(run_folder, environment, view())
+        self._sender = (
+            Sender(integrations.notify, post, view=view, record=record) if integrations.notify else None
+        )
+        self._spans = _spans(integrations.telemetry, environment, view()) if spans else None
 
     async def run(self) -> None:
         """Send what the events call for, as they are stored. Ends only by cancellation."""
@@ -75,7 +77,7 @@ class Publisher:
         return further
 
 
-async def send_last(run_folder: Path, surroundings: RunEnvironment) -> None:
+async def send_last(run_folder: Path, environment: RunEnvironment) -> None:
     """Send the notices of a run that has ended, if its process was killed before it had sent them.
 
     A process that still works on the run sends them itself.
@@ -83,9 +85,9 @@ async def send_last(run_folder: Path, surroundings: RunEnvironment) -> None:
     with JournalReader(run_folder) as reader:
         stored = reader.read()
     view = fold(stored)
-    if not due(stored, _outward(view).notify):
+    if not due(stored, _integrations(view).notify):
         return
-    around = surroundings.holding_back(_outward(view).variables)
+    around = environment.holding_back(_integrations(view).variables)
     redact = around.redactor_for(Path(view.started.repository) if view.started else run_folder)
     with suppress(RunActiveError), around.open_journal(run_folder, redact=redact) as journal:
         recorder = Recorder(journal)
@@ -98,23 +100,23 @@ async def send_last(run_folder: Path, surroundings: RunEnvironment) -> None:
             tasks.cancel_scope.cancel()
 
 
-def _outward(view: RunView) -> Integrations:
-    return view.settings.outward if view.settings else Integrations()
+def _integrations(view: RunView) -> Integrations:
+    return view.settings.integrations if view.settings else Integrations()
 
 
-def _spans(telemetry: Telemetry, surroundings: RunEnvironment, view: RunView) -> Spans | None:
+def _spans(telemetry: Telemetry, environment: RunEnvironment, view: RunView) -> Spans | None:
     if not (telemetry.otlp and view.started):
         return None
-    collector = collector_of(telemetry, surroundings.addresses, sq_version())
+    collector = collector_of(telemetry, environment.addresses, sq_version())
     return Spans(view.started.run_id, collector, after=view.clock.last_seq - 1)
 
 
-def _post(run_folder: Path, surroundings: RunEnvironment, view: RunView) -> Post:
+def _post(run_folder: Path, environment: RunEnvironment, view: RunView) -> Post:
     return Post(
         folder=run_folder / _CLAIMS,
-        home=Path(surroundings.environ.get("HOME") or run_folder),
-        environ=surroundings.environ,
-        containment=surroundings.containment,
-        addresses=surroundings.addresses,
-        redact=surroundings.redactor_for(Path(view.started.repository) if view.started else run_folder),
+        home=Path(environment.environ.get("HOME") or run_folder),
+        environ=environment.environ,
+        containment=environment.containment,
+        addresses=environment.addresses,
+        redact=environment.redactor_for(Path(view.started.repository) if view.started else run_folder),
     )

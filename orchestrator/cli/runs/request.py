@@ -97,7 +97,7 @@ class RunRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class RunEnvironment:
-    """The surroundings of a run. Tests inject faults here, by another journal.
+    """The environment of a run. Tests inject faults here, by another journal.
 
     `taken` are the variables of the API key, which are no longer in the environment, and `addresses` those of
     notices and telemetry. `known` are further secrets, which they hold. The terminal
@@ -145,7 +145,7 @@ class RunEnvironment:
         return find_credentials(self.key, self.environ, cli=find_cli())
 
     def holding_back(self, names: Collection[str]) -> Self:
-        """Return surroundings whose environment lacks these variables. `addresses` has their values.
+        """Return an environment that lacks these variables. `addresses` has their values.
 
         They are taken out of this process's environment too, which the SDK passes on to sessions.
         """
@@ -264,7 +264,7 @@ def check_retries(view: RunView, task_ids: tuple[str, ...]) -> None:
 
 
 def models_now(
-    repository: Path, surroundings: RunEnvironment, asked: Mapping[str, str], effort: Effort
+    repository: Path, environment: RunEnvironment, asked: Mapping[str, str], effort: Effort
 ) -> dict[Role, Model]:
     """Return the new models for a resumed run, with today's prices and the effort that its preset gives.
 
@@ -274,7 +274,7 @@ def models_now(
     if not asked:
         return {}
     settings = load_config(
-        repository, surroundings.environ, flags=model_flags(asked), rules=rule_names()
+        repository, environment.environ, flags=model_flags(asked), rules=rule_names()
     ).settings
     return {
         Role(role): replace(
@@ -286,7 +286,7 @@ def models_now(
 
 
 async def choose(
-    mode: Sandbox, settings: Settings, credentials: Credentials, surroundings: RunEnvironment
+    mode: Sandbox, settings: Settings, credentials: Credentials, environment: RunEnvironment
 ) -> Choice:
     """Return the sandbox that holds here.
 
@@ -296,29 +296,29 @@ async def choose(
     look = partial(
         choose_sandbox,
         mode,
-        containment=surroundings.containment,
+        containment=environment.containment,
         login=credentials is Credentials.CLI_LOGIN,
         gateway=settings.gateway or credentials is not Credentials.API_KEY,
-        environ=surroundings.environ,
+        environ=environment.environ,
     )
     return await to_thread.run_sync(look)
 
 
-def boundary_of(
+def sandbox_policy_of(
     choice: Choice,
     settings: Settings,
-    surroundings: RunEnvironment,
+    environment: RunEnvironment,
     repository: Path,
     run_folder: Path,
     groups: ControlGroups,
 ) -> SandboxPolicy:
-    """Return the boundary of a run. It shows its checkout and sq's state only where they are needed."""
-    home = Path(surroundings.environ.get("HOME") or Path.home())
-    trusted = (Path(surroundings.environ.get(name) or "/") for name in CERTIFICATES)
+    """Return the sandbox policy of a run. It shows its checkout and sq's state only where they are needed."""
+    home = Path(environment.environ.get("HOME") or Path.home())
+    trusted = (Path(environment.environ.get(name) or "/") for name in CERTIFICATES)
     return SandboxPolicy(
         choice=choice,
-        environ=surroundings.environ,
-        own_processes=surroundings.containment is not Containment.NAMESPACES,
+        environ=environment.environ,
+        own_processes=environment.containment is not Containment.NAMESPACES,
         home=home,
         programs=(find_cli(), Path(sys.executable)),
         kept_out=(repository, run_folder.parents[1]),

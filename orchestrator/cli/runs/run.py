@@ -150,7 +150,7 @@ def _begin(
 
 
 def _environment(look: "Look", note: Callable[[Path], None], **more: Any) -> "RunEnvironment":  # noqa: ANN401
-    """Return the surroundings of a run that a person at this terminal may speak to."""
+    """Return the environment of a run that a person at this terminal may speak to."""
     from orchestrator.cli.runs.reported import FilesAtEnd
     from orchestrator.cli.runs.request import RunEnvironment
     from orchestrator.views.run.look import person_at

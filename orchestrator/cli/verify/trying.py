@@ -77,7 +77,7 @@ class _Wanted:
         )
 
 
-async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tried:
+async def tried(asked: Asked, environment: RunEnvironment, heard: Heard) -> Tried:
     """Ask the checks about a work, or read what they said of the same one.
 
     Raises:
@@ -88,21 +88,21 @@ async def tried(asked: Asked, surroundings: RunEnvironment, heard: Heard) -> Tri
     repository = await find_repository(asked.folder)
     work = await work_of(repository, asked.given, worktree=asked.worktree, request=asked.request)
     state = state_folder(work.root)
-    wanted = await _wanted(asked, work, surroundings, state)
-    key = wanted.key(surroundings.environ)
+    wanted = await _wanted(asked, work, environment, state)
+    key = wanted.key(environment.environ)
     if not asked.anew and (known := kept_run(state, key)):
         return await _told(wanted, *known, is_kept=True)
     run_id, folder = state.new_run()
-    view = await _ask(wanted, surroundings, heard, folder)
+    view = await _ask(wanted, environment, heard, folder)
     if view.ended and view.ended.outcome is Outcome.COMPLETE:
         keep(state, key, run_id)
     return await _told(wanted, folder, view)
 
 
-async def _wanted(asked: Asked, work: Work, surroundings: RunEnvironment, state: StateFolder) -> _Wanted:
-    settings, config = await _settings(asked, work, surroundings.environ)
+async def _wanted(asked: Asked, work: Work, environment: RunEnvironment, state: StateFolder) -> _Wanted:
+    settings, config = await _settings(asked, work, environment.environ)
     settings = await with_included(config, settings, work.root, work.base, state.root)
-    choice = await choose(settings.sandbox.mode, settings, Credentials.REHEARSAL, surroundings)
+    choice = await choose(settings.sandbox.mode, settings, Credentials.REHEARSAL, environment)
     if asked.base_setup and not choice.held.commands:
         raise UsageError(
             "--base-setup needs a sandbox, in which no other set-up can run: leave --sandbox off out"
@@ -111,26 +111,26 @@ async def _wanted(asked: Asked, work: Work, surroundings: RunEnvironment, state:
     return _Wanted(work=work, asked=asked, settings=settings, spec=spec, choice=choice)
 
 
-async def _ask(wanted: _Wanted, surroundings: RunEnvironment, heard: Heard, folder: Path) -> RunView:
+async def _ask(wanted: _Wanted, environment: RunEnvironment, heard: Heard, folder: Path) -> RunView:
     """Begin a run without agents in a folder, ask everything, and return its view at the end."""
     work, settings = wanted.work, wanted.settings
     worktrees = worktree_root(work.root, RunId(folder.name))
     trusted = await record_git(work.root, folder, worktrees)
-    redact = surroundings.redactor_for(work.root)
+    redact = environment.redactor_for(work.root)
     place = worktrees / f"{SCRATCH}1"
     async with AsyncExitStack() as stack:
         stack.enter_context(trusting(trusted))
         stack.push_async_callback(_remove_left, work.root, place)
         await show_tree(work.root, place, work.base_tree, base=work.base)
-        started = _started(wanted, surroundings, folder, trusted, place)
-        journal = stack.enter_context(surroundings.open_journal(folder, redact=redact))
+        started = _started(wanted, environment, folder, trusted, place)
+        journal = stack.enter_context(environment.open_journal(folder, redact=redact))
         journal.append(started, *wanted.spec.events)
         stack.enter_context(log_to(folder / "sq.log", run_id=started.run_id, redact=redact))
-        boundary = await stack.enter_async_context(
+        sandbox_policy = await stack.enter_async_context(
             bounded(
                 started,
                 settings,
-                surroundings,
+                environment,
                 wanted.choice,
                 folder=folder,
                 trusted=trusted,
@@ -139,11 +139,11 @@ async def _ask(wanted: _Wanted, surroundings: RunEnvironment, heard: Heard, fold
         )
         recorder = Recorder(journal, heard=_all(heard))
         commands = ProjectCommands(
-            environ=surroundings.environ,
+            environ=environment.environ,
             folder=folder,
             settings=settings,
-            containment=surroundings.containment,
-            boundary=boundary,
+            containment=environment.containment,
+            sandbox_policy=sandbox_policy,
             recorder=recorder,
         )
         trial = Trial(
@@ -152,7 +152,7 @@ async def _ask(wanted: _Wanted, surroundings: RunEnvironment, heard: Heard, fold
             commands=commands,
             bench_of=bench_of,
             answers_about=answers_about,
-            environ=surroundings.environ,
+            environ=environment.environ,
             scratch=ScratchWorktrees(free=[place], made=1, shown={place: work.base_tree}),
         )
         await _until_stopped(trial, work)
@@ -166,10 +166,10 @@ async def _remove_left(repository: Path, place: Path) -> None:
 
 
 def _started(
-    wanted: _Wanted, surroundings: RunEnvironment, folder: Path, trusted: TrustedGit, place: Path
+    wanted: _Wanted, environment: RunEnvironment, folder: Path, trusted: TrustedGit, place: Path
 ) -> RunStarted:
     work, settings, held = wanted.work, wanted.settings, wanted.choice.held
-    environ, sandbox = surroundings.environ, settings.sandbox
+    environ, sandbox = environment.environ, settings.sandbox
     registries = registries_to_open(place, sandbox, held, environ)
     return RunStarted(
         run_id=RunId(folder.name),
@@ -185,7 +185,7 @@ def _started(
         settings=settings,
         confined=Confinement(
             agent=NAME,
-            containment=surroundings.containment,
+            containment=environment.containment,
             sandbox=held,
             registries=registries,
             signed_in=signed_in_at(place, sandbox, environ) if registries else (),

@@ -77,7 +77,7 @@ class SandboxDoor:
     """
 
     trusted: TrustedGit
-    boundary: SandboxPolicy
+    sandbox_policy: SandboxPolicy
     scratch: Path
     drivers: Sequence[Path] = ()
     filters: bool = False
@@ -129,7 +129,7 @@ class SandboxDoor:
         plan = await to_thread.run_sync(lambda: self._plan(place, access, more))
         command = bubblewrapped(asking(question, str(place), *words), plan)
         with frozen(place):
-            done = await run_to_end(command, given, without_secrets(self.boundary.environ))
+            done = await run_to_end(command, given, without_secrets(self.sandbox_policy.environ))
         if done.returncode:
             raise OSError((done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_KEPT:])
         return done.stdout
@@ -239,11 +239,11 @@ class SandboxDoor:
         needs = Needs(
             workspace=trusted.folder,
             scratch=scratch,
-            path=self.boundary.environ.get("PATH", ""),
+            path=self.sandbox_policy.environ.get("PATH", ""),
             writes=False,
             readable=self.drivers,
         )
-        plan = self.boundary.plan(needs)
+        plan = self.sandbox_policy.plan(needs)
         own, common = trusted.git_dir(place), trusted.common
         mounts = (
             *plan.mounts,
@@ -288,7 +288,7 @@ class SandboxDoor:
             inside.write_text('#!/bin/sh\ncommand=$(cat <&3)\nexec /bin/sh -c "$command" 3<&-\n')
             inside.chmod(0o700)
             yield Mount(target=driver, source=inside)
-        yield from reading(_attributes_of_the_user(self.boundary))
+        yield from reading(_attributes_of_the_user(self.sandbox_policy))
 
 
 def _quoted(folder: Path) -> str:
@@ -302,7 +302,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _attributes_of_the_user(boundary: SandboxPolicy) -> Iterator[Path]:
-    named = boundary.environ.get("XDG_CONFIG_HOME", "")
-    config = Path(named) if named.startswith("/") else boundary.home / ".config"
+def _attributes_of_the_user(sandbox_policy: SandboxPolicy) -> Iterator[Path]:
+    named = sandbox_policy.environ.get("XDG_CONFIG_HOME", "")
+    config = Path(named) if named.startswith("/") else sandbox_policy.home / ".config"
     return (one for one in [config / "git" / "attributes"] if one.is_file())

@@ -39,7 +39,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
         *gaps.checks(story),
         *gaps.proofs(story.view),
         *gaps.earlier_proofs(story),
-        *surroundings(story),
+        *environment(story),
     ]
     return tuple(sorted(points, key=lambda one: (one.urgency, one.kind != RUNS_LATER)))
 
@@ -47,7 +47,7 @@ def attention(story: RunFacts, rows: tuple[CriterionRow, ...]) -> tuple[Point, .
 _PROTECTED = "Protected paths were changed"  # begins the reason of the gate on the diff
 
 
-def surroundings(story: RunFacts) -> Iterator[Point]:
+def environment(story: RunFacts) -> Iterator[Point]:
     """Yield changes of git, of the user's work, the sandbox, refused calls and flaky tests."""
     view = story.view
     for stored in story.history.notable:

@@ -54,7 +54,7 @@ def held_lines(held: Iterable[HeldSetting]) -> list[str]:
 
 
 def _values(settings: Settings) -> dict[str, Value]:
-    notices = tuple(f"{', '.join(one.on)}: {one.command or one.url}" for one in settings.outward.notify)
+    notices = tuple(f"{', '.join(one.on)}: {one.command or one.url}" for one in settings.integrations.notify)
     return {
         "effort": settings.effort.name,
         **{key.name: key.value_in(settings) for key in KEYS.values() if key.path},

@@ -218,13 +218,13 @@ def service() -> Iterator[tuple[int, list[str]]]:
         thread.join()
 
 
-def commands_in(root: Path, boundary: SandboxPolicy) -> ProjectCommands:
+def commands_in(root: Path, sandbox_policy: SandboxPolicy) -> ProjectCommands:
     return ProjectCommands(
         environ=os.environ,
         folder=root / "run",
         settings=usual_settings("medium", ()),
         containment=detect_containment(),
-        boundary=boundary,
+        sandbox_policy=sandbox_policy,
     )
 
 
@@ -251,8 +251,8 @@ async def test_a_service_is_reached_at_its_port_by_verification_and_not_by_downl
         ask = (
             f"python3 -c \"import socket; print(socket.create_connection(('127.0.0.1', {port}), 3).recv(9))\""
         )
-        async with reaching_out(policy, (), settings, tmp_path / "work", tmp_path / "run") as boundary:
-            commands = commands_in(tmp_path, boundary)
+        async with reaching_out(policy, (), settings, tmp_path / "work", tmp_path / "run") as sandbox_policy:
+            commands = commands_in(tmp_path, sandbox_policy)
             sealed = await commands.contained(ask, tmp_path / "work")
             downloads = await commands.contained(ask, tmp_path / "work", reach=Reach.DOWNLOADS)
     assert "served" in sealed.output_tail, sealed
@@ -272,8 +272,8 @@ async def test_downloads_for_an_agents_files_reach_the_open_hosts_and_no_service
         )  # fmt: skip
         async with reaching_out(
             user, (REGISTRY,), SandboxSettings(), tmp_path / "work", tmp_path / "run"
-        ) as boundary:
-            commands = commands_in(tmp_path, boundary)
+        ) as sandbox_policy:
+            commands = commands_in(tmp_path, sandbox_policy)
             download = f"python3 -m pip download --retries 0 --no-deps -d . {PACKAGE} --index-url "
             good, inner, sealed = [
                 await commands.contained(f"{download}{url}", tmp_path / "work", reach=reach)

@@ -86,10 +86,10 @@ def rehearse(
         given = {"effort": effort, "verify": verify, **(settings or {})}
         flags = {key: (f"--{key}", value) for key, value in given.items()}
         request = RunRequest(spec=spec_file, folder=where, flags=flags, rehearse=scenario, **asked)
-        surroundings = RunEnvironment(
+        environment = RunEnvironment(
             open_journal=open_journal, end_report=FilesAtEnd(), choose=choose, person=person
         )
-        outcome = run_new(request, surroundings, work=work_until_stopped)
+        outcome = run_new(request, environment, work=work_until_stopped)
         run_folder = StateFolder(asked.get("state_dir") or where / ".sq").find(None)
         return done(outcome, run_folder, capsys, ends)
 
@@ -130,8 +130,8 @@ def resume(capsys: pytest.CaptureFixture[str], claude: ChooseAgent | None) -> Ca
         ends: Outcome | None = Outcome.COMPLETE,
         **go_on: Any,
     ) -> Done:
-        surroundings = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), choose=claude)
-        outcome = run_again(run.folder, surroundings, GoOn(**go_on), work=work_until_stopped)
+        environment = RunEnvironment(open_journal=open_journal, end_report=FilesAtEnd(), choose=claude)
+        outcome = run_again(run.folder, environment, GoOn(**go_on), work=work_until_stopped)
         return done(outcome, run.folder, capsys, ends)
 
     return again

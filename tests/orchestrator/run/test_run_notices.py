@@ -187,15 +187,15 @@ def on_a_terminal(work: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> s
 
 async def finished(folder: Path, *, bell: bool, took_long: bool) -> None:
     """The end of a process that worked on a run."""
-    settings = replace(usual_settings(), outward=Integrations(bell=bell))
+    settings = replace(usual_settings(), integrations=Integrations(bell=bell))
     with Journal(folder) as journal:
         journal.append(
             replace(run_started(), run_id="r-1", settings=settings),
             e.RunEnded(outcome=Outcome.COMPLETE, cause=""),
         )
         recorder = Recorder(journal)
-        surroundings = RunEnvironment(long_s=-1.0 if took_long else 60.0)
-        ends = Publisher(journal, folder, surroundings, view=lambda: recorder.view, record=recorder.record)
+        environment = RunEnvironment(long_s=-1.0 if took_long else 60.0)
+        ends = Publisher(journal, folder, environment, view=lambda: recorder.view, record=recorder.record)
         await ends.finish()
 
 

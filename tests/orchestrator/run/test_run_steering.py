@@ -17,7 +17,7 @@ from agents.gateway.script import Scenario
 from agents.gateway.server import serve_scenario
 from agents.make import make_platform
 from agents.process.containment import detect_containment
-from agents.process.sandbox.policy import no_boundary
+from agents.process.sandbox.policy import no_sandbox_policy
 from orchestrator.cli.runs.compose import composed
 from orchestrator.gates.power_steering.considerations import SessionType, load_considerations
 from orchestrator.gates.power_steering.judging import TOGETHER
@@ -300,7 +300,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         run_folder=folder,
         containment=containment,
         settings=usual_settings("medium"),
-        boundary=no_boundary({}),
+        sandbox_policy=no_sandbox_policy({}),
         environ={},
         hidden=(),
     )
@@ -311,7 +311,7 @@ def of_somebody_signed_in(journal: Journal, folder: Path, url: str) -> Run:
         credentials=Credentials.CLI_LOGIN,
         confined=Confinement(containment=containment),
     )
-    run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_boundary({}), {})
+    run = composed(Recorder(journal), folder, platform, Worktrees(started=started), no_sandbox_policy({}), {})
     if run.view.started is None:
         run.record(
             started,

@@ -207,7 +207,7 @@ def commands_in(folder: Path, journal: Journal, **settings: Any) -> ProjectComma
         folder=folder,
         settings=replace(usual_settings("medium", ()), **settings),
         containment=detect_containment(),
-        boundary=SandboxPolicy(
+        sandbox_policy=SandboxPolicy(
             choice=Choice(level=SandboxLevel.OFF), environ=os.environ, own_processes=False
         ),
         recorder=journal,

@@ -6,7 +6,7 @@ import pytest
 from language.tables import rows
 
 from orchestrator.cli.doctor.checks import CheckLevel, DoctorCheck
-from orchestrator.cli.doctor.settings import checks_of_outward
+from orchestrator.cli.doctor.settings import checks_of_integrations
 
 
 @pytest.mark.parametrize(*rows(__file__, "settings"))
@@ -14,7 +14,7 @@ def test_each_table_and_key_is_looked_at_with_its_variable(
     tmp_path: Path, text: str, environ: dict[str, str], expected: list[tuple[str, str, str]]
 ) -> None:
     (tmp_path / "sq.toml").write_text(text)
-    found = [one for one in checks_of_outward(environ, tmp_path) if one.name != "hosts"]
+    found = [one for one in checks_of_integrations(environ, tmp_path) if one.name != "hosts"]
     assert [(one.name, one.level) for one in found] == [
         (name, CheckLevel(level)) for name, level, _ in expected
     ]
@@ -25,12 +25,12 @@ def test_each_table_and_key_is_looked_at_with_its_variable(
 
 def test_a_configuration_with_problems_is_left_to_its_own_check(tmp_path: Path) -> None:
     (tmp_path / "sq.toml").write_text('[[notify]]\non = ["never"]\ncommand = "cat"\n')
-    assert list(checks_of_outward({}, tmp_path)) == []
+    assert list(checks_of_integrations({}, tmp_path)) == []
 
 
 def test_the_hosts_that_sandboxes_would_reach_are_named(tmp_path: Path) -> None:
     def hosts(**environ: str) -> DoctorCheck:
-        (found,) = [one for one in checks_of_outward(environ, tmp_path) if one.name == "hosts"]
+        (found,) = [one for one in checks_of_integrations(environ, tmp_path) if one.name == "hosts"]
         return found
 
     assert "reach none" in hosts().found
