@@ -22,6 +22,7 @@ SMALL_CHANGES = "small changes"
 CODE_BEFORE = "code before"
 RUNNER_MARKS = "runner in product code"
 OTHER_RESULTS = "other results"
+NEW_ASSERTIONS = "new assertions"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -34,7 +35,7 @@ _FIRST = (
 )
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
-    *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
+    *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
     *(REPLACED, TESTS_ALONE, BUILD),
 })  # fmt: skip
 
@@ -217,6 +218,21 @@ def loose(command: str, tests: Sequence[str]) -> Objection:
     """Return that tests pass whatever they expect."""
     other = "when they are changed to expect another result"
     return doubt(OTHER_RESULTS, command, f"`{command}` passes {listed(tests)} too {other}")
+
+
+def undecided(command: str, places: Sequence[str]) -> Objection:
+    """Return that the assertions at these places, as `file:line`, decide nothing."""
+    return Objection(
+        check=NEW_ASSERTIONS,
+        weight=Weight.ONCE,
+        subject=command,
+        words=f"assertions of the new tests decide nothing: `{command}` passes too when each of these is "
+        f"turned to its opposite, or it has none: {listed(places)}",
+        remedy="They never run, or nobody waits for what they find. Let the test reach each of them, await "
+        "what is asynchronous, and compare a result.",
+        place=places[0],
+        parts=tuple(places),
+    )
 
 
 def compares_nothing(command: str, tests: Sequence[str]) -> Objection:

@@ -17,6 +17,7 @@ from orchestrator.checks import (
     fail_to_pass,
     lost,
     marks,
+    new_assertions,
     objecting,
     other_results,
     runs_later,
@@ -91,6 +92,13 @@ CHECKS = (
         costs=1,
         question="the new tests with other results",
         ask=other_results.ask,
+        is_lasting=True,
+    ),
+    Check(
+        name=objecting.NEW_ASSERTIONS,
+        costs=2,
+        question="the new assertions turned to their opposite",
+        ask=new_assertions.ask,
         is_lasting=True,
     ),
     Check(
