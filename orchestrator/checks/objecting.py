@@ -23,6 +23,7 @@ CODE_BEFORE = "code before"
 RUNNER_MARKS = "runner in product code"
 OTHER_RESULTS = "other results"
 NEW_ASSERTIONS = "new assertions"
+PROPS = "set by tests"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -36,7 +37,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
-    *(REPLACED, TESTS_ALONE, BUILD),
+    *(REPLACED, TESTS_ALONE, BUILD, PROPS),
 })  # fmt: skip
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
@@ -232,6 +233,21 @@ def undecided(command: str, places: Sequence[str]) -> Objection:
         "what is asynchronous, and compare a result.",
         place=places[0],
         parts=tuple(places),
+    )
+
+
+def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place: str) -> Objection:
+    """Return that tests pass only with names set that users of the product do not know."""
+    which = f" ({listed(tests)})" if tests else ""
+    return Objection(
+        check=PROPS,
+        weight=Weight.ONCE,
+        subject=command,
+        words=f"the new tests of `{command}` fail without {listed(names)}{which}. They set that themselves, "
+        "and neither the spec nor a document nor the code as it was names it: users of the product lack it",
+        remedy="Let the product do what is asked without it, or say in a document what a user has to set.",
+        place=place,
+        parts=tuple(names),
     )
 
 

@@ -20,6 +20,7 @@ from orchestrator.checks import (
     new_assertions,
     objecting,
     other_results,
+    props,
     runs_later,
     stubs,
     weakened,
@@ -99,6 +100,13 @@ CHECKS = (
         costs=2,
         question="the new assertions turned to their opposite",
         ask=new_assertions.ask,
+        is_lasting=True,
+    ),
+    Check(
+        name=objecting.PROPS,
+        costs=1,
+        question="the new tests without what only they set",
+        ask=props.ask,
         is_lasting=True,
     ),
     Check(
