@@ -66,7 +66,8 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     if not left:
         return Answers()
     left.sort(key=lambda one: (one.file, one.assertion.line))
-    return Answers(objections=(undecided(compared.command, [one.place for one in left]),))
+    tests = dict.fromkeys(name for one in left for name in one.tests)
+    return Answers(objections=(undecided(compared.command, [one.place for one in left], tests),))
 
 
 def _assertions(

@@ -4,6 +4,7 @@ The words are for people who have never heard of sq, so they say what was asked 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from state.records.commands import CanaryResult, WithoutWork
 from state.records.objections import Objection, Proof, Weight
@@ -218,11 +219,12 @@ def doubt(check: str, subject: str, words: str, remedy: str = _SAME) -> Objectio
 def loose(command: str, tests: Sequence[str]) -> Objection:
     """Return that tests pass whatever they expect."""
     other = "when they are changed to expect another result"
-    return doubt(OTHER_RESULTS, command, f"`{command}` passes {listed(tests)} too {other}")
+    found = doubt(OTHER_RESULTS, command, f"`{command}` passes {listed(tests)} too {other}")
+    return replace(found, parts=tuple(tests))
 
 
-def undecided(command: str, places: Sequence[str]) -> Objection:
-    """Return that the assertions at these places, as `file:line`, decide nothing."""
+def undecided(command: str, places: Sequence[str], tests: Iterable[str]) -> Objection:
+    """Return that the assertions of tests at these places, as `file:line`, decide nothing."""
     return Objection(
         check=NEW_ASSERTIONS,
         weight=Weight.ONCE,
@@ -232,7 +234,7 @@ def undecided(command: str, places: Sequence[str]) -> Objection:
         remedy="They never run, or nobody waits for what they find. Let the test reach each of them, await "
         "what is asynchronous, and compare a result.",
         place=places[0],
-        parts=tuple(places),
+        parts=(*places, *tests),
     )
 
 
@@ -247,14 +249,15 @@ def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place
         "and neither the spec nor a document nor the code as it was names it: users of the product lack it",
         remedy="Let the product do what is asked without it, or say in a document what a user has to set.",
         place=place,
-        parts=tuple(names),
+        parts=(*names, *tests),
     )
 
 
 def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     """Return that the tests which need the work only ask whether there is a result."""
     only = "compare no result: they only ask whether there is one, or which type it has"
-    return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
+    found = doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
+    return replace(found, parts=tuple(tests))
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

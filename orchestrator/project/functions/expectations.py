@@ -96,6 +96,14 @@ def with_other_results(text: str, tests: Iterable[str], others: Iterable[str] = 
     return Altered(text="".join(told), titles=titles)
 
 
+def code_of(text: str, tests: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """Return the code of these tests in a file's text, from the head of each to that of the next one."""
+    _, places = _heads(text, tests)
+    _, more = _heads(text, others)
+    ends = _ends([*places.values(), *more.values()], text)
+    return [text[one : ends[one]] for at in places.values() for one in at]
+
+
 def comparing_nothing(text: str, tests: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     """Return the tests that only assert that there is a result, or of which type it is."""
     heads, places = _heads(text, tests)

@@ -16,11 +16,21 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
+from orchestrator.checks.literals import held, literals_of, text_of_tests
 from orchestrator.checks.names_of_tests import of_files
-from orchestrator.checks.objecting import BASE_TESTS, CANARY, CLEAN_COPY, CODE_BEFORE, WITHOUT_WORK
+from orchestrator.checks.objecting import (
+    BASE_TESTS,
+    CANARY,
+    CLEAN_COPY,
+    CODE_BEFORE,
+    NEW_ASSERTIONS,
+    OTHER_RESULTS,
+    PROPS,
+    WITHOUT_WORK,
+)
 from orchestrator.git.command import git, git_bytes
-from orchestrator.git.trees import changed_paths
-from orchestrator.project.files import changed_lines
+from orchestrator.git.trees import changed_paths, contents_at, files_in
+from orchestrator.project.files import changed_lines, is_test_file
 from orchestrator.project.runners.suite import suite_of
 from state.errors import GitError
 from state.journal.events import ProofsTaken, VerificationFinished
@@ -32,6 +42,8 @@ from state.words import listed, names_of
 
 _PLACE = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?(?::\d+)?$")
 _LARGEST = 5_000_000  # bytes of a file of which lines are counted
+_MOST_FILES = 100  # of tests, in which the code of those is looked for that are named as evidence
+_OF_WORTHLESS_TESTS = frozenset({OTHER_RESULTS, NEW_ASSERTIONS, PROPS})
 _NEEDS_NO_WORK = ", and passes without the work too"
 BEFORE = "before the work too"  # a piece of evidence that held at the base
 _SHOWN = 160  # characters of a line
@@ -126,7 +138,38 @@ async def _mark_of(on: CheckedTree, names: set[str]) -> Mark | None:
         if not of_files(names, changed):
             return Mark.EXAMINED
     seen = {name for found in on.proofs for one in found.proofs for name in one.tests}
-    return Mark.TESTED if names & seen else None
+    worthless = {
+        name
+        for found in on.proofs
+        for one in found.objections
+        if one.check in _OF_WORTHLESS_TESTS
+        for name in one.parts
+    }
+    return Mark.TESTED if names & (seen - worthless) else None
+
+
+async def lacking_in_tests(on: CheckedTree, criterion: str, evidence: Sequence[Evidence]) -> list[str]:
+    """Return what a criterion names that the tests in its evidence do not hold, if sq knows their code."""
+    verified = on.verified
+    every = [name for done in (verified.runs if verified else ()) for name in done.count.tests]
+    refs = [_without(on, one.ref) for one in evidence if one.kind is EvidenceKind.TEST and one.mark]
+    names = {name for ref in refs for name in named_by(ref, every).names}
+    built = {
+        place.rpartition(": ")[2].rpartition(".")[2]
+        for found in on.proofs
+        for one in found.proofs
+        for place in one.functions
+    }
+    literals = literals_of(criterion, built)
+    if not (names and literals):
+        return []
+    paths = [path for path in await files_in(on.repository, on.tree) if is_test_file(path)]
+    paths = [path for path in paths if of_files(names, [path])] or paths
+    contents = await contents_at(on.repository, on.tree, paths[:_MOST_FILES], largest=_LARGEST)
+    reading = partial(text_of_tests, names, contents, every)
+    texts = await aside_or(list[str](), reading, "the tests that are named as evidence")
+    there = set(held(literals, texts))
+    return [one for one in literals if one not in there] if texts else []
 
 
 def _without_the_work(on: CheckedTree, names: set[str]) -> str:

@@ -15,7 +15,7 @@ from orchestrator.checks.constraints import computed
 from orchestrator.checks.facts import facts_between
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.record import Run
-from orchestrator.run.review.checked import BEFORE, CheckedTree, checked
+from orchestrator.run.review.checked import BEFORE, CheckedTree, checked, lacking_in_tests
 from state.journal.events import CriterionJudged
 from state.journal.events.tasks import Stage
 from state.journal.phase import is_reviewed_once
@@ -32,6 +32,7 @@ from state.records.reviews import (
     Mark,
     ReviewIssue,
 )
+from state.words import listed
 
 _NAMES_SHOWN = 40  # new tests in a prompt
 _WORST_FIRST = (CriterionVerdict.NOT_MET, CriterionVerdict.NOT_CHECKED, CriterionVerdict.MET)
@@ -229,8 +230,8 @@ async def _all_checked(
 ) -> tuple[Evidence, ...]:
     """Return pieces of evidence with sq's results.
 
-    For a constraint a command counts if its words name it. What held before the work too shows only that
-    something stays.
+    For a constraint a command counts if its words name it, and no test does. What held before the work too
+    shows only that something stays. Tests of the work's author have to hold what the criterion names.
     """
     found = [await checked(on, one) for one in evidence]
     words = f"{criterion.text} {criterion.quote}".lower()
@@ -238,11 +239,18 @@ async def _all_checked(
         return tuple(
             replace(one, general=not _is_named(on, one, words), mark=Mark.COMPUTED)
             if one.kind is EvidenceKind.COMMAND
-            else one
+            else replace(one, mark=None)
             for one in found
         )
     is_new = not criterion.stays
-    return tuple(replace(one, general=one.general or (is_new and BEFORE in one.why)) for one in found)
+    found = [replace(one, general=one.general or (is_new and BEFORE in one.why)) for one in found]
+    lacking = await lacking_in_tests(on, f"{criterion.text}\n{criterion.quote}", found)
+    if not lacking:
+        return tuple(found)
+    told = f", and no test named as evidence holds {listed(lacking)}"
+    return tuple(
+        replace(one, mark=None, why=one.why + told) if one.mark is Mark.TESTED else one for one in found
+    )
 
 
 def _is_named(on: CheckedTree, evidence: Evidence, words: str) -> bool:
