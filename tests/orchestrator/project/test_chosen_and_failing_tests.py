@@ -43,7 +43,11 @@ def test_a_file_that_looks_like_an_option_is_given_as_a_file(tmp_path):
     assert "./--co_test.py::test_a" in named.split()
 
 
-def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_tests(tmp_path):
+@pytest.mark.parametrize(
+    "how", ["-s tests", "-q", "", "tests", "-v tests 'test_*.py'", "-s tests -p 't*.py' -t ."]
+)
+def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_tests(tmp_path, how):
+    written(tmp_path, "tests/__init__.py", text="")
     for name in "ab":
         written(
             tmp_path,
@@ -51,7 +55,7 @@ def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_te
             text=f"import unittest\nclass T{name}(unittest.TestCase):\n    def test_it(self): self.fail('x')\n",
         )
     command = only(
-        f"{shlex.quote(sys.executable)} -m unittest discover -s tests",
+        f"{shlex.quote(sys.executable)} -m unittest discover {how} -v",
         tmp_path,
         "tests/test_a.py",
         "tests/test_b.py",
