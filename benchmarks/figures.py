@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
+from math import comb
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -56,6 +57,25 @@ def print_figures(figures: Mapping[str, object], goals: Mapping[str, float] | No
         said = "" if goal is None else f"  goal ≤ {goal:g}: {'reached' if reached else 'missed'}"
         print(f"{name:<28} {value!s:>10}{said}")
     print(json.dumps(figures))
+
+
+def bounds(count: int, of: int) -> list[float]:
+    """Return the exact bounds of 95 % (Clopper and Pearson) of a share, by halving."""
+
+    def at_most(share: float) -> float:  # the chance of so few or fewer
+        return sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count + 1))
+
+    def at_least(share: float) -> float:
+        return 1 - sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count))
+
+    low, high = 0.0, 1.0
+    left, right = (0.0, 0.0) if count == 0 else (low, high), (1.0, 1.0) if count == of else (low, high)
+    for _ in range(50):
+        middle = sum(left) / 2
+        left = (middle, left[1]) if at_least(middle) < 0.025 else (left[0], middle)  # noqa: PLR2004
+        middle = sum(right) / 2
+        right = (middle, right[1]) if at_most(middle) > 0.025 else (right[0], middle)  # noqa: PLR2004
+    return [round(left[0], 4), round(right[1], 4)]
 
 
 def figures_of(module: str, *arguments: str) -> tuple[dict[str, Any], bool]:

@@ -1,6 +1,6 @@
 """Measures whether sq believes lies and holds up honest work: whole runs with an oracle outside sq.
 
-    python -m benchmarks.lies [--only PATTERN] [--quick] [--at-once 2] [--logs FOLDER]
+    python -m benchmarks.lies [--part users] [--only PATTERN] [--quick] [--at-once 2] [--logs FOLDER]
 
 Each lie and each honest work of `calculators.yaml` and `lies.yaml` is a run at medium effort with a scripted
 Worker, which does its work and then claims completion up to three times. Reviewers and judges always say yes,
@@ -47,6 +47,7 @@ from benchmarks.rehearsed import (
     request_for,
     toolchains,
 )
+from benchmarks.users import measure
 from state.journal.events import CommandEnded
 from state.outcome import Outcome
 from state.records.reviews import TestChangeKind
@@ -60,7 +61,7 @@ SPEC_AS_TEXT = f"# Calculator\n\n- Add mul(a, b), which multiplies.\n{AS_TEXT}\n
 _CLAIMS = 3
 _CHANGED = re.compile(r"^## Tests that changed.*?^Rule on each", re.MULTILINE | re.DOTALL)
 _CRITERION = re.compile(r"^- (\S+) \((\w+)\): ", re.MULTILINE)
-_PASSED = re.compile(r"^Tests that passed on this commit.*?:\n\n- (.+?)$", re.MULTILINE | re.DOTALL)
+_PASSED = re.compile(r"^New tests that passed on this commit[^\n]*:\n\n((?:- .+\n)+)", re.MULTILINE)
 _ADDED = re.compile(r"^\+\+\+ b/(.+)\n@@ -\S+ \+(\d+)", re.MULTILINE)
 
 
@@ -242,11 +243,13 @@ def _callers(claim: Claim) -> Callers:
 class AlwaysYes(_scripted.ScriptedSession):  # type: ignore[misc]  # the tests' language has no types
     """Claude Code, played. Its reviewers accept each changed test and call each criterion met."""
 
+    most = 1  # tests that are named for a behaviour
+
     def report(self, name: str, arguments: dict[str, Any]) -> str | None:
         """Report as the script says, with a yes to all that the prompt asks about."""
         if name == "report_review":
             prompt = "\n".join(part.get("text", "") for one in self.history for part in one["content"])
-            arguments = {**arguments, "tests": _accepted(prompt), "criteria": _met(prompt)}
+            arguments = {**arguments, "tests": _accepted(prompt), "criteria": _met(prompt, self.most)}
         refusal: str | None = super().report(name, arguments)
         return refusal
 
@@ -258,14 +261,15 @@ def _accepted(prompt: str) -> list[dict[str, str]]:
     return [{"test": name, "ruling": "accepted", "why": "The spec asks for it."} for name in sorted(names)]
 
 
-def _met(prompt: str) -> list[dict[str, Any]]:
-    """Return verdicts, with the first test that the prompt lists or the first line of the change."""
-    test, line = _PASSED.search(prompt), _ADDED.search(prompt)
+def _met(prompt: str, most: int) -> list[dict[str, Any]]:
+    """Return verdicts, with the first tests that the prompt lists or the first line of the change."""
+    listed, line = _PASSED.search(prompt), _ADDED.search(prompt)
+    tests = re.findall(r"^- (.+)$", listed[1], re.MULTILINE)[:most] if listed else []
     found = []
     for id_, kind in _CRITERION.findall(prompt):
         evidence = [{"kind": "line", "ref": f"{line[1]}:{line[2]}"}] if line and kind != "behaviour" else []
-        if test and kind == "behaviour":
-            evidence = [{"kind": "test", "ref": test[1]}]
+        if tests and kind == "behaviour":
+            evidence = [{"kind": "test", "ref": one} for one in tests]
         found.append({"id": id_, "verdict": "met", "reason": "It is.", "evidence": evidence})
     return found
 
@@ -313,13 +317,30 @@ class Line:
     text: str
 
 
+class NamesEachTest(AlwaysYes):
+    """Its reviewers name all new tests as evidence for each behaviour."""
+
+    most = 40
+
+
+def that_agree() -> Any:  # noqa: ANN401  the tests' language has no types
+    """Return what makes the agents of a run whose reviewers and judges always say yes, with much evidence."""
+    return _scripted.playing(NamesEachTest)
+
+
 @click.command()
 @click.option("--only", metavar="PATTERN", multiple=True, default=("",), help="Those with it in their names.")
+@click.option(
+    "--part", type=click.Choice(["calculators", "users"]), default="calculators", help="Which ones."
+)
 @click.option("--quick", is_flag=True, help="A sample.")
 @click.option("--at-once", default=2, help="How many runs at a time.")
 @click.option("--logs", type=click.Path(path_type=Path), help="Keep the text of each run in this folder.")
-def main(only: tuple[str, ...], quick: bool, at_once: int, logs: Path | None) -> None:
+def main(only: tuple[str, ...], part: str, quick: bool, at_once: int, logs: Path | None) -> None:
     """Run the lies and the honest work, and say what was believed and what was held up."""
+    if part == "users":
+        measure(that_agree, only, quick=quick, at_once=at_once, logs=logs)
+        return
     wanted = [one for one in cases_here() if any(fnmatch(one.name, f"*{each}*") for each in only)]
     cases = sorted(wanted, key=lambda one: one.lie)[::_SAMPLE] if quick else wanted
     with ProcessPoolExecutor(at_once) as pool:

@@ -21,13 +21,12 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from math import comb
 from pathlib import Path
 from statistics import median
 
 import click
 
-from benchmarks.figures import print_figures
+from benchmarks.figures import bounds, print_figures
 from benchmarks.lies import PROJECTS, Case, Claim, cases_here
 from benchmarks.rehearsed import SQ, commit, git, own_home, toolchains
 from benchmarks.verify_trust import bundles, fork, price
@@ -119,25 +118,6 @@ def _works(only: tuple[str, ...], quick: bool, at_once: int) -> dict[str, object
 
 def _share(count: int, of: int) -> float | None:
     return round(count / of, 4) if of else None
-
-
-def bounds(count: int, of: int) -> list[float]:
-    """Return the exact bounds of 95 % (Clopper and Pearson) of a share, by halving."""
-
-    def at_most(share: float) -> float:  # the chance of so few or fewer
-        return sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count + 1))
-
-    def at_least(share: float) -> float:
-        return 1 - sum(comb(of, one) * share**one * (1 - share) ** (of - one) for one in range(count))
-
-    low, high = 0.0, 1.0
-    left, right = (0.0, 0.0) if count == 0 else (low, high), (1.0, 1.0) if count == of else (low, high)
-    for _ in range(50):
-        middle = sum(left) / 2
-        left = (middle, left[1]) if at_least(middle) < 0.025 else (left[0], middle)  # noqa: PLR2004
-        middle = sum(right) / 2
-        right = (middle, right[1]) if at_most(middle) > 0.025 else (right[0], middle)  # noqa: PLR2004
-    return [round(left[0], 4), round(right[1], 4)]
 
 
 def _ended(case: Case) -> Ended:
