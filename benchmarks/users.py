@@ -120,7 +120,7 @@ def tried(choose: Callable[[], Any], case: tuple[Pair, bool]) -> Ended:
         for file, text in row["files"].items():
             (repository / file).parent.mkdir(parents=True, exist_ok=True)
             (repository / file).write_text(text, "utf-8")
-        for file in row.get("executable", ()):
+        for file in {*row.get("executable", ())} & {*row["files"]}:
             (repository / file).chmod(0o755)
         commit(repository)
         flags = {"effort": "medium", "verify": (row["verify"],)}
