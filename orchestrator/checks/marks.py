@@ -46,7 +46,7 @@ async def ask(change: Change, _: Bench, compared: ResultComparison, __: Answers)
     for path in _shadowing(olds, news, change.spec):
         found[f"{path}: it stands in for a module of Python's"] = None
     for path in paths:
-        if _is_no_text(news.get(path, b"")):
+        if not language_of(path) and _is_no_text(news.get(path, b"")):
             continue
         before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
         for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
