@@ -142,6 +142,16 @@ def noticed_words(proofs: Iterable[Proof]) -> list[str]:
     ]
 
 
+def strength_words(proofs: Iterable[Proof]) -> list[str]:
+    """Return how many small changes in the work the tests of each command notice."""
+    return [
+        f"the tests of `{one.command}` notice {len(one.small)} of {len(one.small) + len(one.missed)} small "
+        "changes in the work"
+        for one in proofs
+        if one.check == "strength"
+    ]
+
+
 def facts_words(facts: WorkFacts | None) -> list[str]:
     """Return the facts in lines, for agents and people, without those that are empty."""
     if facts is None:

@@ -25,6 +25,7 @@ RUNNER_MARKS = "runner in product code"
 OTHER_RESULTS = "other results"
 NEW_ASSERTIONS = "new assertions"
 PROPS = "set by tests"
+STRENGTH = "strength"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -38,7 +39,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
-    *(REPLACED, TESTS_ALONE, BUILD, PROPS),
+    *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH),
 })  # fmt: skip
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
@@ -251,6 +252,23 @@ def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place
         place=place,
         parts=(*names, *tests),
     )
+
+
+def strength(command: str, noticed: Sequence[str], missed: Sequence[str]) -> Iterator[Objection | Proof]:
+    """Yield which small changes of the work its tests notice, and a note about those that they do not."""
+    if noticed or missed:
+        yield Proof(check=STRENGTH, command=command, small=tuple(noticed), missed=tuple(missed))
+    if missed:
+        yield Objection(
+            check=STRENGTH,
+            weight=Weight.NOTE,
+            subject=command,
+            words=f"the tests of `{command}` notice {len(noticed)} of {len(noticed) + len(missed)} small "
+            f"changes in the work. They pass with each of these too: {'; '.join(missed)}",
+            remedy="Where such a change gives a wrong result, write a test that fails with it. Say which of "
+            "them change nothing that a user sees.",
+            place=missed[0].partition(": ")[0],
+        )
 
 
 def compares_nothing(command: str, tests: Sequence[str]) -> Objection:

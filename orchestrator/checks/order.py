@@ -22,6 +22,7 @@ from orchestrator.checks import (
     other_results,
     props,
     runs_later,
+    strength,
     stubs,
     weakened,
     without_work,
@@ -123,6 +124,14 @@ CHECKS = (
         question="a failing test",
         applies=canary.applies,
         ask=canary.ask,
+    ),
+    Check(
+        name=objecting.STRENGTH,
+        costs=1,
+        question="small changes in the work",
+        applies=strength.applies,
+        ask=strength.ask,
+        is_lasting=True,
     ),
 )
 

@@ -6,6 +6,7 @@ Plain functions over objections and proofs, whoever made the work. (house.md)
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from orchestrator.checks.objecting import STRENGTH
 from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
 
@@ -16,12 +17,14 @@ class Policy:
 
     The builder hears of notes of the checks in `heard_notes` once, as of others that weigh more. A check in
     `needed` that could not be asked costs code 0, unless something else shows that the work is needed. Notes
-    of the checks in `costly` cost it too.
+    of the checks in `costly` cost it too, and so does a command whose tests notice a smaller share of the
+    small changes in the work than `least_strength`.
     """
 
     heard_notes: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
     costly: frozenset[str] = frozenset()
+    least_strength: float = 0
 
 
 def blocking(objections: Iterable[Objection]) -> list[Objection]:
@@ -41,13 +44,16 @@ def unheard(objections: Iterable[Objection], heard: Collection[str], policy: Pol
 
 def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> list[Objection]:
     """Return those that keep the end from code 0."""
+    every = list(proofs)
+    weak = {one.command for one in every if one.missed and one.strength < policy.least_strength}
     found = [
         one
         for one in objections
         if one.weight not in {Weight.NOTE, Weight.UNKNOWN}
         or (one.weight is Weight.NOTE and one.check in policy.costly)
+        or (one.check == STRENGTH and one.subject in weak)
     ]
-    if any(one.needs_work for one in proofs):
+    if any(one.needs_work for one in every):
         return found
     return [
         *found,

@@ -47,6 +47,8 @@ def as_data(work: Work, view: RunView, judgement: Judgement) -> dict[str, Any]:
                 "command": one.command,
                 "tests": list(one.tests),
                 "functions": list(one.functions),
+                "small_changes_noticed": list(one.small),
+                "small_changes_missed": list(one.missed),
                 "needs_work": one.needs_work,
             }
             for one in judgement.proofs

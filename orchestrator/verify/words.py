@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.checks.objecting import CODE_BEFORE
+from orchestrator.checks.objecting import CODE_BEFORE, STRENGTH
 from orchestrator.checks.order import CHECKS
 from orchestrator.run.evidence.objections import whole_results
 from orchestrator.run.evidence.summary import said
@@ -16,7 +16,7 @@ from state.journal.events import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
 from state.records.objections import Proof, Weight
-from state.words import baseline_words, count_words, listed
+from state.words import baseline_words, count_words, listed, strength_words
 
 _RUNS = 3.4  # of the project's commands in all, as a rule, of which the first is that at the base
 _EXCERPT = 12  # lines
@@ -108,8 +108,9 @@ def result_lines(view: RunView, judgement: Judgement) -> Iterator[str]:
     for proof in judgement.proofs:
         if proof.check == CODE_BEFORE:
             yield f"for the work: {_tests(proof)} on the code before it"
-        elif proof.needs_work and proof.command not in before:
+        elif proof.check != STRENGTH and proof.needs_work and proof.command not in before:
             yield f"for the work: {_tests(proof)} without it"
+    yield from (f"strength: {one}" for one in strength_words(judgement.proofs))
     if judgement.only_prose:
         yield "for the work: it changes documents only, so there is no code to ask about"
     yield ""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import IntEnum
 
-from orchestrator.checks.objecting import BASE_TESTS
+from orchestrator.checks.objecting import BASE_TESTS, STRENGTH
 from state.records.objections import Objection, Weight
 from state.words import sentence_of
 
@@ -18,7 +18,7 @@ class Urgency(IntEnum):
 
 def urgency_of(one: Objection) -> Urgency:
     """Return whether a person has to decide, or a proof is missing, or it is only good to know."""
-    if one.because:
+    if one.because or one.check == STRENGTH:
         return Urgency.KNOW
     if one.against:
         return Urgency.DECIDE

@@ -65,9 +65,9 @@ class Proof:
     """What speaks for a work: a command, or tests of it, that were seen to need it.
 
     `tests` are those that fail without `functions`, each of them as `file: name`, or else on the code before.
-    `small` are changes in the work that the command notices. `by_exit_code`: the tests of the command cannot
-    be counted, and its exit code tells the work from one without it. `partly`: only a part of the work was
-    asked about, so other tests may need the rest.
+    `small` are changes in the work that the command notices, `missed` those that it does not.
+    `by_exit_code`: the tests of the command cannot be counted, and its exit code tells the work from one
+    without it. `partly`: only a part of the work was asked about, so other tests may need the rest.
     """
 
     check: str
@@ -75,6 +75,7 @@ class Proof:
     tests: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     small: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
     by_exit_code: bool = False
     partly: bool = False
 
@@ -82,3 +83,9 @@ class Proof:
     def needs_work(self) -> bool:
         """Whether it was seen that a test, or the command as a whole, needs the work."""
         return bool(self.tests or self.functions or self.small)
+
+    @property
+    def strength(self) -> float:
+        """The share of small changes that tests notice, 1 if none was tried."""
+        tried = len(self.small) + len(self.missed)
+        return len(self.small) / tried if tried else 1

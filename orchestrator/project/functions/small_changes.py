@@ -1,6 +1,5 @@
 """Small changes of code, each of which a test should notice.
 
-There are three kinds: a condition is negated, a bound or a number is shifted by one, a statement is dropped.
 sq's parsers find the places, and patterns do in the lines of other languages. A dropped statement stays
 behind a condition that never holds, where the language allows it, so that all names stay used.
 """
@@ -8,6 +7,7 @@ behind a condition that never holds, where the language allows it, so that all n
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.project.functions.languages import Language, language_of, parser_of, text_of
@@ -50,6 +50,14 @@ _CHECKS = re.compile(
 )
 
 
+class Operator(StrEnum):
+    """What a small change does."""
+
+    NEGATED = "a condition is negated"
+    SHIFTED = "a bound or a number is shifted by one"
+    DROPPED = "a statement is dropped"
+
+
 @dataclass(frozen=True, kw_only=True)
 class SmallChange:
     """One change: the whole new `content` of `file`, and in `words` `calc.c:3: a < b → a <= b`."""
@@ -57,10 +65,12 @@ class SmallChange:
     file: str
     content: bytes
     words: str
+    operator: Operator
 
 
 class _Edit(NamedTuple):
     worth: int  # the least is tried first
+    operator: Operator
     line: int
     start: int
     end: int
@@ -88,7 +98,7 @@ def small_changes(file: str, content: bytes, lines: Collection[int]) -> list[Sma
             was = content[edit.start : edit.end].decode("utf-8", "replace")
             words = f"{file}:{edit.line}: {_short(was)} → {_short(edit.text) or 'nothing'}"
             changed = content[: edit.start] + edit.text.encode() + content[edit.end :]
-            found.append(SmallChange(file=file, content=changed, words=words))
+            found.append(SmallChange(file=file, content=changed, words=words, operator=edit.operator))
     return found[:_MOST]
 
 
@@ -110,17 +120,21 @@ def _of_node(node: "Node", language: Language) -> Iterator[_Edit]:
     at = (node.start_point[0] + 1, node.start_byte, node.end_byte)
     is_sign = parent is not None and _OPERATION.search(parent.type) and not node.named_children
     if _is_arithmetic(node) and not (parent and _is_arithmetic(parent)):
-        yield _Edit(0, *at, f"(({text}) + 1)")
+        yield _Edit(0, Operator.SHIFTED, *at, f"(({text}) + 1)")
     elif is_sign and text in _OTHER:
-        yield _Edit(1, *at, _OTHER[text])
+        yield _Edit(1, _of_sign(text), *at, _OTHER[text])
     elif _NUMBER.fullmatch(node.type) and text.isdigit():
-        yield _Edit(2, *at, str(int(text) + 1))
+        yield _Edit(2, Operator.SHIFTED, *at, str(int(text) + 1))
     elif parent and _STATEMENT.fullmatch(node.type) and _BLOCK.fullmatch(parent.type) and "\n" not in text:
-        yield _Edit(3, *at, _NEVER.get(language.name, "if (false) {}").format(text))
+        yield _Edit(3, Operator.DROPPED, *at, _NEVER.get(language.name, "if (false) {}").format(text))
     condition = node.child_by_field_name("condition")
     if condition is not None and not re.search(r"\b(?:let|case)\b", text_of(condition)):
         negated = _negated(text_of(condition), language)
-        yield _Edit(1, at[0], condition.start_byte, condition.end_byte, negated)
+        yield _Edit(1, Operator.NEGATED, at[0], condition.start_byte, condition.end_byte, negated)
+
+
+def _of_sign(sign: str) -> Operator:
+    return Operator.SHIFTED if re.search("[<>]|[lg][te]", sign) else Operator.NEGATED
 
 
 def _is_arithmetic(node: "Node") -> bool:
@@ -142,18 +156,21 @@ def _of_lines(file: str, content: bytes, lines: Collection[int]) -> Iterator[_Ed
     for number, raw in enumerate(content.split(b"\n"), 1):
         text = raw.decode("latin-1")  # one character a byte
         if number in lines and not _REMARK.match(text):
-            for worth, begin, end, new in _of_line(text, is_make=is_make):
-                yield _Edit(worth, number, start + begin, start + end, new)
+            for worth, operator, begin, end, new in _of_line(text, is_make=is_make):
+                yield _Edit(worth, operator, number, start + begin, start + end, new)
         start += len(raw) + 1
 
 
-def _of_line(text: str, *, is_make: bool) -> Iterator[tuple[int, int, int, str]]:
-    """Yield worth, start, end and new text of each change of a line."""
+def _of_line(text: str, *, is_make: bool) -> Iterator[tuple[int, Operator, int, int, str]]:
+    """Yield worth, operator, start, end and new text of each change of a line."""
     computes = not is_make or "$((" in text or "expr" in text
-    yield from ((0, *one.span(), f"({one[0]} + 1)") for one in _OPERAND.finditer(text) if computes)
-    signs = (one for one in _SIGN.finditer(text) if not (is_make and one[0][0] in "<>"))
-    yield from ((1, *one.span(), _OTHER[one[0]]) for one in signs)
-    yield from ((2, *one.span(), str(int(one[0]) + 1)) for one in _PLAIN.finditer(text))
+    for one in _OPERAND.finditer(text) if computes else ():
+        yield 0, Operator.SHIFTED, *one.span(), f"({one[0]} + 1)"
+    for one in _SIGN.finditer(text):
+        if not (is_make and one[0][0] in "<>"):
+            yield 1, _of_sign(one[0]), *one.span(), _OTHER[one[0]]
+    for one in _PLAIN.finditer(text):
+        yield 2, Operator.SHIFTED, *one.span(), str(int(one[0]) + 1)
     whole = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
     if whole and not _STRUCTURE.match(text) and text.startswith("\t" if is_make else ""):
-        yield 3, 0, len(text), "\t@:" if is_make else ""
+        yield 3, Operator.DROPPED, 0, len(text), "\t@:" if is_make else ""

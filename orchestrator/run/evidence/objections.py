@@ -15,6 +15,7 @@ from state.settings.records import Effort
 from state.words import sentence_of
 
 _OTHER_COMMANDS = "Name the commands that show this work with --verify, or mend this one at the base."
+_LEAST_STRENGTH = 0.5  # of the small changes that were tried
 _UNUSED = {
     BaselineOutcome.TOO_LONG: "took too long at the base and was not run again: raise limits.verify_s",
     BaselineOutcome.NEVER_ENDS: "never ends and was not run: ",
@@ -23,8 +24,10 @@ _UNUSED = {
 
 def policy_of(effort: Effort) -> Policy:
     """Return how much an effort asks of a work."""
+    demands_tests = frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ())
     return Policy(
-        heard_notes=frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ()),
+        heard_notes=demands_tests | {objecting.STRENGTH},
+        least_strength=_LEAST_STRENGTH if effort.block_unproven_tests else 0,
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )
 

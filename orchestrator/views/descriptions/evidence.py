@@ -18,6 +18,7 @@ from state.words import (
     groups_of,
     not_run_words,
     noticed_words,
+    strength_words,
 )
 
 _SQS_OWN = "sq's own worktree"
@@ -189,5 +190,6 @@ def _proofs(event: e.ProofsTaken) -> list[Words]:
     return [
         Words(kind="proofs", subject=subject, text=proof, tone=tone, of=event.tree[:10], is_told=False),
         *(Words(kind="proofs", subject=subject, text=one) for one in noticed_words(event.proofs)),
+        *(Words(kind="proofs", subject=subject, text=one) for one in strength_words(event.proofs)),
         *(Words(kind="proofs", subject=subject, text=one, tone=Tone.WARN) for one in lines),
     ]

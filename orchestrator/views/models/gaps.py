@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from orchestrator.checks.objecting import STRENGTH
 from orchestrator.views.models.criteria import Point
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.objections import Urgency, kind_of, told, urgency_of
@@ -10,7 +11,7 @@ from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.objections import Weight
 from state.verdicts import Source, Verdict
-from state.words import facts_words, groups_of, listed
+from state.words import facts_words, groups_of, listed, strength_words
 
 
 def checks(story: RunFacts) -> Iterator[Point]:
@@ -59,6 +60,8 @@ def proofs(view: RunView) -> Iterator[Point]:
             yield Point(urgency_of(group[0]), kind_of(group[0]), what, task_id=proofs.task_id, seq=seq)
         for fact in () if proofs.task_id else facts_words(proofs.facts):
             yield Point(Urgency.KNOW, "computed from the files", f"{of}: {fact}", seq=seq)
+        for figure in () if proofs.task_id else strength_words(proofs.proofs):
+            yield Point(Urgency.KNOW, STRENGTH, f"{of}: {figure}", seq=seq)
     yield from _of_baseline(view)
     if view.whole.tree and not any(run.runs for run in view.evidence.verifications.values()):
         yield Point(

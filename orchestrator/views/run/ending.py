@@ -12,7 +12,7 @@ from state.journal.view import RunView
 from state.records.objections import Weight
 from state.settings.records import CommandNetwork
 from state.verdicts import Source
-from state.words import listed, not_run_words, sentences
+from state.words import listed, not_run_words, sentences, strength_words
 
 NETWORK_IS_OPEN = "sandbox.network is full: verification commands have the network of this machine"
 
@@ -69,6 +69,12 @@ def unchecked_lines(view: RunView) -> list[str]:
     if view.baseline.not_run:
         lines.append(f"    {visible(not_run_words(view.baseline.not_run))}")
     return ["not checked:", *lines] if lines else []
+
+
+def strength_lines(view: RunView) -> list[str]:
+    """How many small changes in the merged work its tests notice."""
+    whole = view.evidence.proofs.get(("", view.whole.tree))
+    return [f"strength: {visible(one)}" for one in strength_words(whole.proofs if whole else ())]
 
 
 def unheard_lines(view: RunView) -> list[str]:
