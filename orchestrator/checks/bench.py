@@ -94,9 +94,10 @@ class Bench:
     `scratch` gives places of sq's own, and `have_outputs` says whether commands have left something in them
     that a later one may find. `has_places`: the verification runs there too, else in the checkout.
     `look_again`: the next use of a place looks after its set-up. After `within_s` seconds of commands no
-    further question is asked. `answered` are results of this process, by tree, command and files of tests.
-    `settings` are words on the sandbox and the set-up, and `included` patterns of the user's ignored files
-    that places get, below the state folder none: these decide results beside the files of a tree.
+    further question is asked, but for those of the checks in `needed`. `answered` are results of this
+    process, by tree, command and files of tests. `settings` are words on the sandbox and the set-up, and
+    `included` patterns of the user's ignored files that places get, below the state folder none: these
+    decide results beside the files of a tree.
     """
 
     commands: Commands
@@ -105,6 +106,7 @@ class Bench:
     look_again: Callable[[Path], None] = lambda _: None
     has_places: bool = True
     within_s: float = inf
+    needed: frozenset[str] = frozenset()
     answered: dict[tuple[str, str, tuple[str, ...]], CommandRun] = field(default_factory=dict)
     settings: str = ""
     included: tuple[str, ...] = ()
@@ -114,6 +116,10 @@ class Bench:
     def has_time(self) -> bool:
         """Whether the commands have left seconds for a further question."""
         return self.commands.seconds <= self.within_s
+
+    def asks(self, check: str) -> bool:
+        """Whether the questions of a check are asked now."""
+        return self.has_time or check in self.needed
 
     @asynccontextmanager
     async def place(self, checkout: Path, tree: str) -> AsyncIterator[ScratchWorktree]:

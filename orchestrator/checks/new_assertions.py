@@ -18,7 +18,7 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
-from orchestrator.checks.objecting import undecided
+from orchestrator.checks.objecting import NEW_ASSERTIONS, undecided
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import contents_at, with_contents
 from orchestrator.project.files import changed_lines
@@ -54,7 +54,7 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
     asked = await aside(finding, "the tests of the work")
     decided, undone = set[str](), [one for one in asked if one.assertion.idle]
     for group in _rounds([one for one in asked if not one.assertion.idle]):
-        if not bench.has_time:
+        if not bench.asks(NEW_ASSERTIONS):
             break
         done = await _run(change, bench, compared, after, group)
         for one in group:

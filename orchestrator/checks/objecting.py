@@ -26,6 +26,7 @@ OTHER_RESULTS = "other results"
 NEW_ASSERTIONS = "new assertions"
 PROPS = "set by tests"
 STRENGTH = "strength"
+SLOWED = "slowed"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -39,8 +40,11 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
-    *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH),
+    *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH, SLOWED),
 })  # fmt: skip
+# Those that are asked whatever the time. One without an answer costs code 0.
+NEEDED = frozenset({CONSTRAINTS, RUNS_LATER, BASE_TESTS, WITHOUT_WORK})
+NEEDED_FROM_MEDIUM = NEEDED | {NEW_ASSERTIONS, PROPS}
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
 
@@ -271,6 +275,17 @@ def strength(command: str, noticed: Sequence[str], missed: Sequence[str]) -> Ite
         )
 
 
+def slowed(command: str, before_s: float, now_s: float) -> Objection:
+    """Return that a command takes much longer with the work. Both times are seconds."""
+    return Objection(
+        check=SLOWED,
+        weight=Weight.ONCE,
+        subject=command,
+        words=f"`{command}` takes {now_s:.0f} s with the work, and {before_s:.0f} s without it",
+        remedy="Make the slow part faster: a loop, a wait, a test that does more than it has to.",
+    )
+
+
 def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     """Return that the tests which need the work only ask whether there is a result."""
     only = "compare no result: they only ask whether there is one, or which type it has"
@@ -281,3 +296,9 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
 def unknown(check: str, subject: str, question: str) -> Objection:
     """Return that a question has no answer. `question` begins with a word such as "whether", and says why."""
     return Objection(check=check, weight=Weight.UNKNOWN, subject=subject, words=question)
+
+
+def left_out(check: str, subject: str, question: str, *, needed: bool) -> Objection:
+    """Return that a question was left out, and why. One that is `needed` costs code 0."""
+    found = unknown(check, subject, question)
+    return replace(found, weight=Weight.UNVERIFIED) if needed else found

@@ -22,6 +22,7 @@ from orchestrator.checks import (
     other_results,
     props,
     runs_later,
+    slowed,
     strength,
     stubs,
     weakened,
@@ -125,6 +126,7 @@ CHECKS = (
         applies=canary.applies,
         ask=canary.ask,
     ),
+    Check(name=objecting.SLOWED, costs=1, applies=slowed.applies, ask=slowed.ask, is_lasting=True),
     Check(
         name=objecting.STRENGTH,
         costs=1,
@@ -183,24 +185,24 @@ async def answer(
     question = f"{check.question or check.name}, for `{compared.command}`"
     if check.question:
         asks(check.question)
-        if not bench.has_time:
+        if not bench.asks(check.name):
             told = (
                 f"{question}: left out, because the project's commands took "
                 f"{bench.commands.seconds:.0f} s already (limits.verify_total_s)"
             )
             left_out = objecting.unknown(check.name, compared.command, told)
             return Answers(objections=(left_out,)) + check.otherwise(compared)
-    asking = check.ask(change, bench, compared, known)
-    found, silent = await or_left_out(check.name, question, asking, check.otherwise(compared))
+    asking, needed = check.ask(change, bench, compared, known), check.name in bench.needed
+    found, silent = await or_left_out(check.name, question, asking, check.otherwise(compared), needed=needed)
     return found + Answers(objections=silent)
 
 
 async def or_left_out(
-    check: str, question: str, asking: Awaitable[_T], otherwise: _T
+    check: str, question: str, asking: Awaitable[_T], otherwise: _T, *, needed: bool = False
 ) -> tuple[_T, tuple[Objection, ...]]:
     """Return an answer, or what stands for it if files take too much to read. Then the question is named."""
     try:
         return await asking, ()
     except UnreadError as error:
         why = f"{question}: left out, because {error}"
-        return otherwise, (objecting.unknown(check, question, why),)
+        return otherwise, (objecting.left_out(check, question, why, needed=needed),)

@@ -6,7 +6,6 @@ Plain functions over objections and proofs, whoever made the work. (house.md)
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from orchestrator.checks.objecting import STRENGTH
 from state.outcome import Outcome
 from state.records.objections import Objection, Proof, Weight
 
@@ -45,13 +44,13 @@ def unheard(objections: Iterable[Objection], heard: Collection[str], policy: Pol
 def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> list[Objection]:
     """Return those that keep the end from code 0."""
     every = list(proofs)
-    weak = {one.command for one in every if one.missed and one.strength < policy.least_strength}
+    weak = {(one.check, one.command) for one in every if one.strength < policy.least_strength}
     found = [
         one
         for one in objections
         if one.weight not in {Weight.NOTE, Weight.UNKNOWN}
         or (one.weight is Weight.NOTE and one.check in policy.costly)
-        or (one.check == STRENGTH and one.subject in weak)
+        or (one.check, one.subject) in weak
     ]
     if any(one.needs_work for one in every):
         return found

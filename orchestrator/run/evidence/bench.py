@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from orchestrator.checks.bench import Bench
+from orchestrator.run.evidence.objections import needed_by
 from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.record import Trial
 
@@ -22,6 +23,7 @@ def bench_of(run: Trial) -> Bench:
         look_again=look_again,
         has_places=settings.worktrees,
         within_s=run.limits.verify_total_s,
+        needed=needed_by(run.settings.effort),
         answered=run.answered,
         settings=f"{settings.sandbox.mode} {settings.sandbox.network} {settings.worktree_setup}",
         included=settings.worktree_include,

@@ -1,12 +1,25 @@
 """A question whose files take too much to read is named and left out, and no task ends for it."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from agents.concurrency import UnreadError, aside
-from orchestrator.checks.objecting import STUBS
-from orchestrator.checks.order import or_left_out
+from orchestrator.checks.objecting import (
+    BASE_TESTS,
+    CODE_BEFORE,
+    NEW_ASSERTIONS,
+    PROPS,
+    STUBS,
+    WITHOUT_WORK,
+)
+from orchestrator.checks.order import CHECKS, or_left_out
+from orchestrator.run.evidence.objections import needed_by
 from state.errors import SqError
 from state.records.objections import Weight
+from state.settings.presets import efforts
+from tests.orchestrator.checks.bench_by_hand import workshop
 
 
 async def test_a_question_whose_files_take_too_much_to_read_is_named_and_left_out() -> None:
@@ -29,3 +42,24 @@ async def test_an_answer_is_given_and_another_error_is_no_reason_to_leave_a_ques
     with pytest.raises(SqError, match="no such tree"):
         await or_left_out(STUBS, "q", fails(), "")
     assert not issubclass(SqError, UnreadError)
+
+
+async def test_a_question_that_is_needed_costs_code_0_where_it_is_left_out() -> None:
+    def reading() -> str:
+        raise MemoryError
+
+    asking = aside(reading, "the tests")
+    _, (told,) = await or_left_out(NEW_ASSERTIONS, "the new assertions", asking, "", needed=True)
+    assert (told.check, told.weight) == (NEW_ASSERTIONS, Weight.UNVERIFIED)
+
+
+async def test_a_question_that_is_needed_is_asked_whatever_the_time(repository: Path, tmp_path: Path) -> None:
+    shop = workshop(repository, tmp_path / "places")
+    bench = replace(shop.bench, within_s=-1.0, needed=needed_by(efforts()["medium"]))
+
+    assert not bench.has_time
+    asked = {one.name for one in CHECKS if bench.asks(one.name)}
+    assert asked == {BASE_TESTS, WITHOUT_WORK, NEW_ASSERTIONS, PROPS}
+    assert CODE_BEFORE not in asked
+    low = replace(bench, needed=needed_by(efforts()["low"]))
+    assert {one.name for one in CHECKS if low.asks(one.name)} == {BASE_TESTS, WITHOUT_WORK}
