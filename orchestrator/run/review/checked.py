@@ -252,7 +252,9 @@ def _command(on: CheckedTree, evidence: Evidence) -> Evidence:
         return replace(told, holds=None, why="it passes in the checkout only, and not on a clean copy of it")
     if (CANARY, done.command) in said:
         return replace(told, holds=None, why="it passes with an added test that must fail too")
-    return replace(told, holds=True, why="it passed on this tree, as a whole")
+    old = on.view.baseline.checks.get(done.command)
+    when = f", and {BEFORE}" if old and old.run.passed else ""
+    return replace(told, holds=True, why=f"it passed on this tree, as a whole{when}")
 
 
 def _plain(command: str) -> str:

@@ -21,7 +21,7 @@ from state.journal.events.tasks import Stage
 from state.journal.phase import is_reviewed_once
 from state.journal.view import RunView
 from state.records.commands import TestState
-from state.records.plan import Criterion, CriterionKind
+from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import (
     CriterionClaim,
     CriterionVerdict,
@@ -141,7 +141,7 @@ async def judge(
                 tree=tree,
                 task_id=task_id,
                 claim=claim.reason,
-                evidence=(*((fact,) if fact else ()), *await _all_checked(on, claim.evidence, one)),
+                evidence=(*((fact,) if fact else ()), *await all_checked(on, claim.evidence, one)),
             )
         )
     return found
@@ -192,7 +192,7 @@ async def judge_again(run: Run, *, reviewed: str, folder: Path) -> list[Criterio
         if not (of_task or event.tree in known):
             continue
         on = _on(run, whole.tree, folder, seen=event.tree if moved else "")
-        now = await _all_checked(on, event.evidence, one)
+        now = await all_checked(on, event.evidence, one)
         again = replace(event, evidence=tuple(map(_with_former_mark, event.evidence, now)))
         if moved:
             again = replace(again, by=JudgedBy.RULE, commit=whole.commit, tree=whole.tree)
@@ -225,24 +225,30 @@ def _on(run: Run, tree: str, folder: Path, *, seen: str = "") -> CheckedTree:
     )
 
 
-async def _all_checked(
+async def all_checked(
     on: CheckedTree, evidence: Sequence[Evidence], criterion: Criterion
 ) -> tuple[Evidence, ...]:
     """Return pieces of evidence with sq's results.
 
     For a constraint a command counts if its words name it, and no test does. What held before the work too
-    shows only that something stays. Tests of the work's author have to hold what the criterion names.
+    shows only that something stays, or that the command passes if that is asked. Tests of the work's author
+    have to hold what the criterion names.
     """
     found = [await checked(on, one) for one in evidence]
     words = f"{criterion.text} {criterion.quote}".lower()
+    is_new = not criterion.stays
     if criterion.kind is CriterionKind.CONSTRAINT:
+        asks_more = is_new and criterion.constraint is not ConstraintKind.COMMAND
         return tuple(
-            replace(one, general=not _is_named(on, one, words), mark=Mark.COMPUTED)
+            replace(
+                one,
+                general=not _is_named(on, one, words) or (asks_more and BEFORE in one.why),
+                mark=Mark.COMPUTED,
+            )
             if one.kind is EvidenceKind.COMMAND
             else replace(one, mark=None)
             for one in found
         )
-    is_new = not criterion.stays
     found = [replace(one, general=one.general or (is_new and BEFORE in one.why)) for one in found]
     lacking = await lacking_in_tests(on, f"{criterion.text}\n{criterion.quote}", found)
     if not lacking:

@@ -14,6 +14,7 @@ from orchestrator.project.runners.counting import count
 from orchestrator.project.runners.reporting import prepare
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.review.checked import CheckedTree, checked
+from orchestrator.run.review.criteria import all_checked
 from state.journal.events import ProofsTaken, VerificationFinished
 from state.journal.events.reviews import proof_of
 from state.journal.view import RunView
@@ -28,6 +29,7 @@ from state.records.commands import (
     WithoutWork,
 )
 from state.records.objections import Proof
+from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import ChangeKind, FileChange
 from state.settings.presets import usual_settings
@@ -252,6 +254,27 @@ def test_a_command_that_sq_found_to_show_nothing_is_no_evidence(tree, objection,
     found = check(on(tree, proofs=taken), "command", SCRIPT)
     assert found.holds is None
     assert found.why.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("before", "kind", "stays", "mark"),
+    [
+        (2, None, False, Mark.COMPUTED),
+        (0, None, True, Mark.COMPUTED),
+        (0, None, False, Mark.CLAIMED),
+        (0, ConstraintKind.COMMAND, False, Mark.COMPUTED),
+    ],
+)
+def test_a_command_that_passed_before_shows_no_new_constraint(tree, before, kind, stays, mark):
+    criterion = Criterion(
+        text="Ruff finds no bare except.", kind=CriterionKind.CONSTRAINT, constraint=kind, stays=stays
+    )
+    here = on(tree)
+    check = BaselineCheck(run=ran(LINTER, exit_code=before), source="", outcome=BaselineOutcome.PASSES)
+    here.view.baseline.checks[LINTER] = check
+    (found,) = anyio.run(all_checked, here, [Evidence(kind=EvidenceKind.COMMAND, ref=LINTER)], criterion)
+    shown = proof_of([found])
+    assert (shown.mark if shown else Mark.CLAIMED) is mark
 
 
 def test_a_suite_in_which_no_test_is_known_to_have_run_is_no_evidence(tree):
