@@ -244,15 +244,16 @@ def undecided(command: str, places: Sequence[str], tests: Iterable[str]) -> Obje
 
 
 def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place: str) -> Objection:
-    """Return that tests pass only with names set that users of the product do not know."""
+    """Return that tests pass only with names set, calls or files that users of the product do not know."""
     which = f" ({listed(tests)})" if tests else ""
     return Objection(
         check=PROPS,
         weight=Weight.ONCE,
         subject=command,
-        words=f"the new tests of `{command}` fail without {listed(names)}{which}. They set that themselves, "
-        "and neither the spec nor a document nor the code as it was names it: users of the product lack it",
-        remedy="Let the product do what is asked without it, or say in a document what a user has to set.",
+        words=f"the new tests of `{command}` fail without {listed(names)}{which}. They set, call or bring "
+        "that themselves, and neither the spec nor a document nor the code as it was names it: users of the "
+        "product lack it",
+        remedy="Let the product do what is asked without it, or say in a document what a user has to do.",
         place=place,
         parts=(*names, *tests),
     )

@@ -1,12 +1,16 @@
-"""The new tests without what they set: a variable or a flag of the product that nobody but they knows.
+"""The new tests without their props: what they set, call or bring, and nobody but they knows.
 
-A user of the product has neither. So where new tests pass only with a name set that stands in no line of the
-spec, no document and no code of the base, they show a product that nobody has. (product.md, section 12)
+That is a variable or a flag of the product, a function of the work that the product never calls, or a program
+below the tests that stands in for one that users lack. Where new tests pass only with a prop that no line of
+the spec, no document and no code of the base names, they show a product that nobody has. (product.md, section
+12)
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -20,8 +24,8 @@ from orchestrator.checks.objecting import set_by_tests
 from orchestrator.checks.running import run_on
 from orchestrator.checks.touched import PROSE
 from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at, with_contents
-from orchestrator.project.files import belongs_to_tests
+from orchestrator.git.trees import contents_at, files_in, pieced_together, with_contents
+from orchestrator.project.files import belongs_to_tests, is_code
 from state.decoding import table_beside
 from state.errors import GitError
 from state.records.commands import TestState
@@ -30,6 +34,17 @@ from state.words import names_of
 _LARGEST = 300_000  # bytes of a file
 _MOST = 12  # names that are asked about
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{3,60}"
+_SHORTEST = 4  # characters of a name: a shorter one stands in any text
+_BARE_CALL = re.compile(
+    r"^[ \t]*(?P<call>(?:await[ \t]+)?(?:\w+(?:\.|::|->))*(?P<name>[A-Za-z_]\w{3,60})\([^\n]*\);?)[ \t]*$",
+    re.MULTILINE,
+)
+_NOTHING = {".py": "pass", ".sh": ":", ".bash": ":"}
+# A line that gives a function to others: its definition, its declaration, a list of exports, a remark.
+_GIVES = re.compile(
+    r"^\s*(?:#|//|/?\*|--)|\b(?:def|func|fn|function|sub|exports?|__all__|import|require|use|declare)\b"
+    r"|^\s*(?!return\b|await\b|else\b)(?:[\w:<>,]+[\s*&]+)+\w+\s*\("
+)
 _SETTING = re.compile(r"(?:^|/)(?:\.env[\w.]*|\w+\.(?:ini|cfg|toml)|Makefile|\.mocharc\.\w+)$")
 
 
@@ -49,27 +64,49 @@ def _forms() -> tuple[list[re.Pattern[str]], re.Pattern[str]]:
     return every, re.compile(rows.usual.replace(" ", ""))
 
 
-async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answers) -> Answers:
-    """Return the names that the new tests set, and that only they know, if they fail without them."""
+@dataclass(frozen=True, kw_only=True)
+class _Props:
+    """What only the new tests do: names that they set, functions that they call, stand-ins below them."""
+
+    names: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> list[str]:
+        return [*self.names, *(f"{one}()" for one in self.calls), *self.files]
+
+
+async def ask(change: Change, bench: Bench, compared: ResultComparison, known: Answers) -> Answers:
+    """Return what the new tests set, call or bring, and only they know, if they fail without it."""
     touched = compared.touched
     own = [*touched.new, *touched.held]
     around = [one for one in (*touched.configuration, *touched.data, *touched.code) if _is_around(one)]
     contents = await contents_at(change.repository, change.tree, [*own, *around], largest=_LARGEST)
-    names = await aside(partial(_names_set, contents), "the tests of the work")
-    unknown = [one for one in names if not await _is_known(change, one)][:_MOST]
-    if not unknown:
+    built = {one.rpartition(": ")[2].rpartition(".")[2] for one in known.added}
+    names, called = await aside(partial(_done_by, contents, built), "the tests of the work")
+    props = _Props(
+        names=tuple([one for one in names if not await _is_known(change, one)][:_MOST]),
+        calls=tuple([one for one in called if not await _is_called(change, one)][:_MOST]),
+        files=tuple(
+            [one for one in (*touched.new, *around) if await _stands_in(change, contents, one, own)][:_MOST]
+        ),
+    )
+    if not props.all:
         return Answers()
-    without = {path: _without(content, unknown) for path, content in contents.items()}
+    without = {path: _without(path, content, props) for path, content in contents.items()}
     without = {path: text for path, text in without.items() if text != contents[path]}
     tree = await with_contents(change.repository, change.tree, without)
+    tree = await pieced_together(change.repository, tree, of=change.base, paths=props.files)
     done = await run_on(bench, compared, tree, own)
-    passed = of_files(names_of(compared.now.count, TestState.PASSED), own)
+    passed = names_of(compared.now.count, TestState.PASSED)
+    passed = of_files(passed, own) or passed
     failed = [name for name in passed if done.count.tests.get(name) is TestState.FAILED]
     uncounted = not compared.now.count.tests and done.exit_code
     if not (failed or uncounted):
         return Answers()
-    place = next(iter(without), "")
-    return Answers(objections=(set_by_tests(compared.command, unknown, failed, place),))
+    place = next(iter([*without, *props.files]), "")
+    return Answers(objections=(set_by_tests(compared.command, props.all, failed, place),))
 
 
 def _is_around(path: str) -> bool:
@@ -82,9 +119,12 @@ def _found(text: str) -> Iterator[re.Match[str]]:
         yield from (one for one in form.finditer(text) if not usual.fullmatch(one[1]))
 
 
-def _names_set(contents: Mapping[str, bytes]) -> list[str]:
-    texts = (content.decode("utf-8", "replace") for content in contents.values())
-    return list(dict.fromkeys(one[1] for text in texts for one in _found(text)))
+def _done_by(contents: Mapping[str, bytes], built: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the names that tests set, and those of functions of the work that they call for their effect."""
+    texts = [content.decode("utf-8", "replace") for content in contents.values()]
+    names = dict.fromkeys(one[1] for text in texts for one in _found(text))
+    called = dict.fromkeys(one["name"] for text in texts for one in _BARE_CALL.finditer(text))
+    return list(names), [one for one in called if one in built]
 
 
 async def _is_known(change: Change, name: str) -> bool:
@@ -104,15 +144,42 @@ async def _holding(change: Change, tree: str, name: str) -> list[str]:
     return [one.partition(":")[2] for one in told.split("\0") if one]
 
 
-def _without(content: bytes, names: Iterable[str]) -> bytes:
-    """Return a file in which these names are set under another name, or to the other value."""
-    text, wanted = content.decode("utf-8", "replace"), set(names)
+async def _is_called(change: Change, name: str) -> bool:
+    """Whether people know a function, or the product itself uses it."""
+    if name in change.spec or await _holding(change, change.base, name):
+        return True
+    now = await _holding(change, change.tree, name)
+    product = [path for path in now if not belongs_to_tests(path)]
+    texts = await contents_at(change.repository, change.tree, product, largest=_LARGEST)
+    lines = (line for text in texts.values() for line in text.decode("utf-8", "replace").splitlines())
+    uses = [one for one in lines if re.search(rf"(?<!\w){name}(?!\w)", one) and not _GIVES.search(one)]
+    return bool(uses) or any(PROSE.search(path) for path in now)
+
+
+async def _stands_in(change: Change, contents: Mapping[str, bytes], path: str, tests: Sequence[str]) -> bool:
+    """Whether a new file of code below the tests is one that the product, and no test, asks for by name."""
+    name = PurePosixPath(path).stem
+    is_new = path not in await files_in(change.repository, change.base)
+    if not is_new or len(name) < _SHORTEST or not is_code(path, contents.get(path, b"")):
+        return False
+    if name in change.spec or await _holding(change, change.base, name):
+        return False
+    now = [one for one in await _holding(change, change.tree, name) if one != path]
+    return bool(now) and not any(belongs_to_tests(one) or one in tests or PROSE.search(one) for one in now)
+
+
+def _without(path: str, content: bytes, props: _Props) -> bytes:
+    """Return a file in which nobody sets these names or makes these calls."""
+    text, wanted = content.decode("utf-8", "replace"), set(props.names)
     edits = {}
     for one in _found(text):
         if one[1] in wanted and one.re.groups > 1:
             edits[one.span(2)] = "False" if one[2] == "True" else "false"
         elif one[1] in wanted:
             edits[one.span(1)] = f"{one[1]}_UNSET"
+    for one in _BARE_CALL.finditer(text):
+        if one["name"] in props.calls:
+            edits[one.span("call")] = _NOTHING.get(PurePosixPath(path).suffix, ";")
     for start, end in sorted(edits, reverse=True):
         text = text[:start] + edits[start, end] + text[end:]
     return text.encode()
