@@ -3,6 +3,7 @@
 The words are for people who have never heard of sq, so they say what was asked and what was seen.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from state.records.commands import CanaryResult, WithoutWork
@@ -27,6 +28,10 @@ TESTS_ALONE = "tests alone"
 BUILD = "committed build"
 PLAINLY = "plain run"
 COMMANDS = "commands"
+IMPORTS = "imports"
+REOPENED = "reopened classes"
+DOCUMENTS = "documents"
+SIBLINGS = "sibling files"
 
 _FIRST = (
     *(CONSTRAINTS, RUNS_LATER, STUBS, BASE_TESTS, SMALL_CHANGES, WITHOUT_WORK, RUNNER_MARKS, CANARY),
@@ -35,7 +40,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
-    *(REPLACED, TESTS_ALONE, BUILD),
+    *(REPLACED, TESTS_ALONE, BUILD, IMPORTS, REOPENED, DOCUMENTS, SIBLINGS),
 })  # fmt: skip
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
@@ -223,6 +228,47 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     """Return that the tests which need the work only ask whether there is a result."""
     only = "compare no result: they only ask whether there is one, or which type it has"
     return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
+
+
+def imported(place: str, module: str, why: str) -> Objection:
+    """Return that product code imports what its users may not have. `place` is its file and line."""
+    words = f"{place} imports `{module}`, {why}, so the product does not load where its users install it"
+    remedy = "List it in the manifest as a dependency of the product, or do without it."
+    return _computed(IMPORTS, place, module, words, remedy)
+
+
+def reopened(place: str, what: str, code: str) -> Objection:
+    """Return that product code changes a class or module of others for all code beside it."""
+    words = (
+        f"{place} changes `{what}`, which is not the project's own, for all code of a program (`{code}`), and "
+        "the spec does not ask for that"
+    )
+    return _computed(REOPENED, place, what, words, "Write a function or a class of the project's own.")
+
+
+def untrue(place: str, what: str, why: str) -> Objection:
+    """Return that a document shows what the product does not have or do. `place` is its file and line."""
+    remedy = "Let the document say what the product does, or let the product do what it says."
+    return _computed(DOCUMENTS, place, what, f"{place} shows `{what}`, but {why}", remedy)
+
+
+def lacks_a_key(path: str, key: str, other: str) -> Objection:
+    """Return that a data file lacks a key which another one like it has since the work."""
+    words = f"{path} had each key that {other} had, and since the work only the latter has `{key}`"
+    return _computed(SIBLINGS, path, key, words, f"Give {path} that key too, or take it out of both.")
+
+
+def lacks_a_way_back(path: str) -> Objection:
+    """Return that a new migration cannot be taken back."""
+    words = f"each migration beside {path} can be taken back (down), and this new one cannot"
+    return _computed(SIBLINGS, path, "down", words, "Write its down migration.")
+
+
+def _computed(check: str, place: str, what: str, words: str, remedy: str) -> Objection:
+    subject = f"{re.sub(r':[0-9]+$', '', place)}: {what}"
+    return Objection(
+        check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, place=place
+    )
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

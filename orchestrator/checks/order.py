@@ -15,11 +15,14 @@ from orchestrator.checks import (
     complaints,
     constraints,
     fail_to_pass,
+    imports,
     lost,
     marks,
     objecting,
     other_results,
+    reopened,
     runs_later,
+    siblings,
     stubs,
     weakened,
     without_work,
@@ -111,6 +114,14 @@ CHECKS = (
 )
 
 
+# Questions about the files alone: their answers about two trees hold.
+OF_FILES = (
+    (objecting.IMPORTS, "what the product imports", imports.objections_to),
+    (objecting.REOPENED, "what the product changes of others", reopened.objections_to),
+    (objecting.SIBLINGS, "which keys data files lack", siblings.objections_to),
+)
+
+
 async def answers_about(
     change: Change,
     bench: Bench,
@@ -137,6 +148,9 @@ async def answers_about(
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
         found += Answers(objections=(*map(objecting.stub, idle), *silent))
+        for name, question, ask in OF_FILES:
+            said, silent = await or_left_out(name, question, ask(change), ())
+            found += Answers(objections=(*said, *silent))
     found += Answers(objections=tuple(map(objecting.later, await runs_later.files_of(change))))
     asking_weaker = weakened.with_weakened(change, compared, found)
     otherwise = weakened.otherwise(compared, found)
