@@ -240,8 +240,8 @@ def imported(place: str, module: str, why: str) -> Objection:
 def reopened(place: str, what: str, code: str) -> Objection:
     """Return that product code changes a class or module of others for all code beside it."""
     words = (
-        f"{place} changes `{what}`, which is not the project's own, for all code of a program (`{code}`), and "
-        "the spec does not ask for that"
+        f"{place} changes `{what}`, which is not the project's own, for all code of a program (`{code}`), "
+        "and the spec does not ask for that"
     )
     return _computed(REOPENED, place, what, words, "Write a function or a class of the project's own.")
 

@@ -14,6 +14,7 @@ from orchestrator.checks import (
     clean_copy,
     complaints,
     constraints,
+    documents,
     fail_to_pass,
     imports,
     lost,
@@ -115,10 +116,11 @@ CHECKS = (
 
 
 # Questions about the files alone: their answers about two trees hold.
-OF_FILES = (
-    (objecting.IMPORTS, "what the product imports", imports.objections_to),
-    (objecting.REOPENED, "what the product changes of others", reopened.objections_to),
-    (objecting.SIBLINGS, "which keys data files lack", siblings.objections_to),
+OF_FILES: tuple[tuple[str, str, Callable[[Change, Bench], Awaitable[tuple[Objection, ...]]]], ...] = (
+    (objecting.IMPORTS, "what the product imports", lambda change, _: imports.objections_to(change)),
+    (objecting.REOPENED, "what it changes of others", lambda change, _: reopened.objections_to(change)),
+    (objecting.SIBLINGS, "which keys data files lack", lambda change, _: siblings.objections_to(change)),
+    (objecting.DOCUMENTS, "what documents show", documents.objections_to),
 )
 
 
@@ -149,7 +151,7 @@ async def answers_about(
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
         found += Answers(objections=(*map(objecting.stub, idle), *silent))
         for name, question, ask in OF_FILES:
-            said, silent = await or_left_out(name, question, ask(change), ())
+            said, silent = await or_left_out(name, question, ask(change, bench), ())
             found += Answers(objections=(*said, *silent))
     found += Answers(objections=tuple(map(objecting.later, await runs_later.files_of(change))))
     asking_weaker = weakened.with_weakened(change, compared, found)

@@ -52,7 +52,9 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     before, after = await sources_of(change)
     own = own_names(await files_in(change.repository, change.own_tree)) if after else frozenset()
     found = await aside(partial(newly_changed, before, after, own), "the sources of the work")
-    return tuple(reopened(place, what, code) for place, what, code in found if not _is_asked_for(what, change.spec))
+    return tuple(
+        reopened(place, what, code) for place, what, code in found if not _is_asked_for(what, change.spec)
+    )
 
 
 def newly_changed(

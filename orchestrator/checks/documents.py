@@ -1,0 +1,264 @@
+"""What changed documents show of the product: options, names, variables and examples, against what it has.
+
+Only what stands in code is looked at, and only on lines that the work wrote.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path, PurePosixPath
+from shlex import quote
+from typing import Any, NamedTuple
+
+from agents.concurrency import aside
+from orchestrator.checks.asking import asks
+from orchestrator.checks.bench import Bench
+from orchestrator.checks.change import Change
+from orchestrator.checks.objecting import untrue
+from orchestrator.checks.touched import PROSE
+from orchestrator.git.command import git
+from orchestrator.git.trees import changed_paths, contents_at, files_in
+from orchestrator.project.build_files.manifests import manifest_of
+from orchestrator.project.files import belongs_to_tests, is_test_file, third_party
+from state.decoding import table_beside
+from state.errors import GitError
+from state.records.objections import Objection
+
+_MOST_ASKED, _MOST_NAMED = 60, 10
+_LONGEST = 2_000  # characters of a line that are looked at
+_DOCUMENTS = (".md", ".markdown", ".rst")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][\w-]+)")
+_INLINE = re.compile(r"(`{1,2})([^`\n]+)\1")
+_BLOCK = re.compile(
+    r"\s*(?:(?P<fence>```+|~~~+)\s*\{?\.?(?P<name>[\w+-]*)|\.\. code(?:-block)?::\s*(?P<of>[\w+-]*))"
+)
+_COMMON = {"help", "version"}
+_DEEP = 2  # folders above a manifest or a package
+_ENTRY = re.compile(r"(?m)^[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*=[ \t]*[\"']?([\w.]+):(\w+)[\"']?[ \t]*,?\]?$")
+_OF_BUILDS = re.compile(r"(?m)^(?:name\s*=\s*\"|module\s+(?:\S*/)?)([\w-]+)")
+_USES = r"\bimport\s+{0}\b|\bfrom\s+{0}\b|['\"/]{0}['\"]|\buse\s+{0}\b"  # a document loads a module
+_BINDS = r"\b{0}\s*=[^=]|\bas\s+{0}\b|\bfor\s+{0}\b|[(,]\s*{0}\s*[,):]"  # or gives its name to something else
+
+
+@cache
+def _table() -> Any:  # noqa: ANN401  as the file has it
+    return table_beside(__file__, "documents.yaml")
+
+
+class Own(NamedTuple):
+    """What belongs to a project: its commands, with the words that start each, and its modules."""
+
+    commands: Mapping[str, list[str]]
+    modules: frozenset[str]
+
+
+class Claim(NamedTuple):
+    """What a line of a document says that the product has.
+
+    Its sources have one of the `texts` then, as a word or in any case, or what fits `otherwise`.
+    """
+
+    line: int
+    what: str
+    texts: tuple[str, ...]
+    otherwise: str = ""
+    is_word: bool = True
+
+
+async def objections_to(change: Change, bench: Bench) -> tuple[Objection, ...]:
+    """Return what documents show since the work and the product does not have or do."""
+    changed = await changed_paths(change.repository, change.base, change.own_tree)
+    paths = [path for path in changed if path.endswith(_DOCUMENTS) and not _search("history", path)]
+    paths = [path for path in paths if not (third_party(path) or belongs_to_tests(path))]
+    if not paths:
+        return ()
+    old, new = [await contents_at(change.repository, one, paths) for one in (change.base, change.own_tree)]
+    own = await _own(change)
+    found = list[Objection]()
+    for path in new:
+        was, now = (each.get(path, b"").decode("utf-8", "replace") for each in (old, new))
+        claims = await aside(partial(claims_of, was, now, own), "the documents of the work")
+        for one in claims[:_MOST_ASKED]:
+            if not await _stands(change, one):
+                found.append(untrue(f"{path}:{one.line}", one.what, "the product's sources do not have it"))
+        found += await _played(change, bench, path, was, now, own)
+    return tuple(found[:_MOST_NAMED])
+
+
+def _search(kind: str, text: str) -> bool:
+    return re.search(_table()["patterns"][kind], text) is not None
+
+
+async def _own(change: Change) -> Own:
+    paths = await files_in(change.repository, change.own_tree)
+    kept = [
+        path for path in paths if not (path.count("/") > _DEEP or belongs_to_tests(path) or third_party(path))
+    ]
+    texts = await contents_at(
+        change.repository, change.own_tree, [path for path in kept if manifest_of(path)]
+    )
+    return own_of(kept, {path: one.decode("utf-8", "replace") for path, one in texts.items()})
+
+
+def own_of(paths: list[str], texts: Mapping[str, str]) -> Own:
+    """Return the commands and modules that the files of a project and its manifests give it."""
+    commands, modules = dict[str, list[str]](), set[str]()
+    for place in map(PurePosixPath, paths):
+        above = place.parent.parent if place.name == "__init__.py" else place.parent
+        if place.suffix == ".py" and str(above) in {".", "src", "lib"}:
+            modules.add(place.parent.name if place.name == "__init__.py" else place.stem)
+        elif place.parent.name in {"bin", "exe"} and not place.suffix:
+            commands[place.name] = [f"./{place}"]
+    for path, text in texts.items():
+        name = PurePosixPath(path).name
+        for match in re.finditer(_ENTRY, text) if name in {"pyproject.toml", "setup.cfg", "setup.py"} else ():
+            start = f"import sys; sys.argv[0] = {match[1]!r}; sys.path[:0] = ['.', 'src', 'lib']; "
+            ends = f"from {match[2]} import {match[3]}; sys.exit({match[3]}())"
+            commands[match[1]] = ["python3", "-c", start + ends]
+        if name == "package.json":
+            own, starts = _of_node(text)
+            modules, commands = modules | own, {**commands, **starts}
+        elif name in {"Cargo.toml", "go.mod"} and (one := re.search(_OF_BUILDS, text)):
+            modules.add(one[1].replace("-", "_"))
+            commands.setdefault(one[1], [])
+    return Own(commands, frozenset(modules))
+
+
+def _of_node(text: str) -> tuple[set[str], dict[str, list[str]]]:
+    try:
+        data = json.loads(text)
+        name, starts = data.get("name", ""), data.get("bin", {})
+        starts = {name.rpartition("/")[2]: starts} if isinstance(starts, str) else starts
+        return {name} - {""}, {str(one): ["node", str(path)] for one, path in starts.items()}
+    except (ValueError, AttributeError, RecursionError):
+        return set(), {}
+
+
+def code_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of code in a document: number, language and text. Spans in prose have no language."""
+    fence, language, indented = "", "", False
+    for number, line in enumerate((one[:_LONGEST] for one in text.splitlines()), 1):
+        block = _BLOCK.match(line)
+        if fence and line.strip().startswith(fence):
+            fence = ""
+        elif not fence and re.match(r"\s*>>> ", line):
+            yield number, "python", line.partition(">>> ")[2]
+        elif fence or (indented and line.startswith((" ", "\t"))):
+            yield number, language, re.sub(r"^\s*(?:(?:>>>|\.\.\.) )?", "", line)
+        elif block:
+            fence, indented = block["fence"] or "", not block["fence"]
+            language = (block["name"] or block["of"] or "text").lower()
+            language = _table()["languages"].get(language, language)
+        else:
+            indented = indented and not line.strip()
+            yield from ((number, "", match[2]) for match in _INLINE.finditer(line))
+
+
+def new_lines(old: str, new: str) -> set[int]:
+    """Return the numbers of the lines that a text has and an older one has not."""
+    left = Counter(line.strip() for line in old.splitlines())
+    found = set[int]()
+    for number, line in enumerate(new.splitlines(), 1):
+        left[line.strip()] -= 1
+        found |= {number} if left[line.strip()] < 0 else set()
+    return found
+
+
+def claims_of(old: str, new: str, own: Own) -> list[Claim]:
+    """Return what the new lines of a document say that the product has."""
+    fresh, found, table = new_lines(old, new), list[Claim](), ""
+    names = {one: re.escape(one) for one in sorted(own.modules)}
+    loaded = [
+        x for x in names.values() if re.search(_USES.format(x), new) and not re.search(_BINDS.format(x), new)
+    ]
+    for line, language, code in code_in(new):
+        if header := re.match(r"\s*\[(?:tool\.)?([\w-]+)\]\s*$", code):
+            table = header[1] if header[1] in {*own.modules, *own.commands} else ""
+        if line in fresh:
+            found += [one._replace(line=line) for one in _of_commands(code, own)]
+            found += [
+                one._replace(line=line) for one in _of_variables(code, own) if f"${one.what}" not in new
+            ]
+            if table and language == "toml" and (key := re.match(r"\s*([A-Za-z][\w-]*)\s*=", code)):
+                ways = (key[1], key[1].replace("-", "_"), key[1].replace("_", "-"))
+                found.append(Claim(line, key[1], ways, is_word=False))
+            for pattern in _table()["names"].get(language, ()) if loaded else ():
+                for match in re.finditer(pattern.replace("MODULE", f"(?:{'|'.join(loaded)})"), code):
+                    parts = [re.split(r"[\s:]", one.strip())[0] for one in match["names"].split(",")]
+                    opaque = _table()["opaque"][language]
+                    found += [Claim(line, one, (one,), opaque) for one in parts if one]
+    return found
+
+
+def _of_commands(code: str, own: Own) -> Iterator[Claim]:
+    """Yield the options beside a command of the project, as its parser may make them of other words."""
+    words = re.sub(r"^(?:\s*(?:\$|>|npx|sudo|\w+=\S*)\s+)*", "", code).split()
+    if words and words[0].rpartition("/")[2] in own.commands:
+        for name in sorted({*_OPTION.findall(re.split(r"\s--\s|[|;&#]", code)[0])} - _COMMON):
+            plain = name.removeprefix("no-")
+            ways: tuple[str, ...] = (f"--{name}", f"--{plain}", f"--[no-]{plain}")
+            if re.search("[-_]", plain):
+                ways += (plain, plain.replace("-", "_"), plain.replace("-", "").replace("_", ""))
+            else:  # a word that may stand in any source
+                ways += tuple(form.format(plain) for form in _table()["option forms"])
+            yield Claim(0, f"--{name}", ways, _table()["computed options"], is_word=False)
+
+
+def _of_variables(code: str, own: Own) -> Iterator[Claim]:
+    """Yield the variables of the environment that begin with a name of the project."""
+    names = {re.sub(r"\W", "_", one) for one in {*own.commands, *own.modules} - {*_table()["ordinary"]}}
+    for match in re.finditer(_table()["patterns"]["variable"], code):
+        for prefix in (one.upper() for one in names if match["name"].startswith(f"{one.upper()}_")):
+            computed = f"{_table()['computed variables']}|[\"'`]{prefix}_?[\"'`]|{prefix}_[{{%$]"
+            yield Claim(0, match["name"], (match["name"],), computed)
+
+
+async def _stands(change: Change, claim: Claim) -> bool:
+    """Whether the sources of the product have it, or compute such names."""
+    texts = [part for one in dict.fromkeys(claim.texts) for part in ("-e", one)]
+    how = ("-F", "-w") if claim.is_word else ("-F", "-i")
+    for asked in ((*how, *texts), ("-E", "-e", claim.otherwise) if claim.otherwise else ()):
+        try:
+            told = (
+                await git(change.repository, "grep", "-I", "-l", "-z", *asked, change.own_tree)
+                if asked
+                else ""
+            )
+        except GitError:  # no file has it
+            continue
+        paths = (name.partition(":")[2] for name in told.split("\0") if name)
+        if any(not (PROSE.search(one) or is_test_file(one) or belongs_to_tests(one)) for one in paths):
+            return True
+    return False
+
+
+async def _played(change: Change, bench: Bench, path: str, old: str, new: str, own: Own) -> list[Objection]:
+    """Return the new examples of a document that give something else than it shows, each time."""
+    fresh = new_lines(old, new)
+    begins = r"\s*>>> |\s*\$ (?:\./)?(?:" + "|".join(map(re.escape, own.commands)) + r")\b"
+    if not any(number in fresh and re.match(begins, line) for number, line in enumerate(new.splitlines(), 1)):
+        return []
+    if not (bench.has_places and bench.has_time):
+        return []
+    asks("the examples of documents")
+    script = Path(__file__).with_name("examples_run.py").read_text("utf-8")
+    command = f"python3 -c {quote(script)} {quote(path)} {quote(json.dumps(own.commands))}"
+    runs = list[list[list[Any]]]()
+    for _ in range(2):
+        async with bench.scratch(change.tree) as place:
+            done = await bench.commands.whole(
+                command, place.folder, environment=place.environment, told_as=f"the examples of {path}"
+            )
+        try:
+            runs.append(json.loads(done.output.strip().splitlines()[-1]))
+        except (ValueError, IndexError):
+            return []
+    steady = [one for one in runs[0] if one in runs[1] and one[0] in fresh]
+    return [
+        untrue(f"{path}:{line}", source.strip(), f"it gives `{got.strip()[:200]}`")
+        for line, source, want, got in steady
+        if not (_search("unsteady", f"{source}\n{want}") or _search("missing", got))
+        and (source[:1] != "$" or not got or got[0] == "0" or _search("refused", got))
+    ]
