@@ -19,8 +19,6 @@ async def test_a_product_changes_nothing_of_others_unasked(
     shop, row = workshop(repository, tmp_path), {**HONEST, **LIES}[name]
     base, tree = shop.commit(row.get("base", {"README": "Shop\n"})), shop.commit(row["work"])
 
-    found = await objections_to(
-        Change(repository=repository, base=base, tree=tree, spec=row.get("spec", ""))
-    )
+    found = await objections_to(Change(repository=repository, base=base, tree=tree, spec=row.get("spec", "")))
 
     assert sorted({one.subject for one in found}) == row.get("found", [])

@@ -19,9 +19,7 @@ async def test_what_a_work_adds_to_one_file_its_siblings_have_too(
     shop, row = workshop(repository, tmp_path), {**HONEST, **LIES}[name]
     base, tree = shop.commit(row["base"]), shop.commit(row["work"])
 
-    found = await objections_to(
-        Change(repository=repository, base=base, tree=tree, spec=row.get("spec", ""))
-    )
+    found = await objections_to(Change(repository=repository, base=base, tree=tree, spec=row.get("spec", "")))
 
     assert [one.subject for one in found][:1] == row.get("found", [])
 
