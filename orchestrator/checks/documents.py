@@ -55,12 +55,11 @@ class Own(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a line of a document says that the product has.
+    """What a document says that the product has: its sources have one of the `texts` then, or `otherwise`.
 
-    Its sources have one of the `texts` then, as a word or in any case, or what fits `otherwise`.
+    A word is looked for as it is, other texts in any case.
     """
 
-    line: int
     what: str
     texts: tuple[str, ...]
     otherwise: str = ""
@@ -80,9 +79,9 @@ async def objections_to(change: Change, bench: Bench) -> tuple[Objection, ...]:
     for path in new:
         was, now = (each.get(path, b"").decode("utf-8", "replace") for each in (old, new))
         claims = await aside(partial(claims_of, was, now, own), "the documents of the work")
-        for one in claims[:_MOST_ASKED]:
+        for line, one in claims[:_MOST_ASKED]:
             if not await _stands(change, one):
-                found.append(untrue(f"{path}:{one.line}", one.what, "the product's sources do not have it"))
+                found.append(untrue(f"{path}:{line}", one.what, "the product's sources do not have it"))
         found += await _played(change, bench, path, was, now, own)
     return tuple(found[:_MOST_NAMED])
 
@@ -166,99 +165,95 @@ def new_lines(old: str, new: str) -> set[int]:
     return found
 
 
-def claims_of(old: str, new: str, own: Own) -> list[Claim]:
-    """Return what the new lines of a document say that the product has."""
-    fresh, found, table = new_lines(old, new), list[Claim](), ""
-    names = {one: re.escape(one) for one in sorted(own.modules)}
-    loaded = [
-        x for x in names.values() if re.search(_USES.format(x), new) and not re.search(_BINDS.format(x), new)
-    ]
+def claims_of(old: str, new: str, own: Own) -> list[tuple[int, Claim]]:
+    """Return what the new lines of a document say that the product has, each with its line."""
+    fresh, found, table = new_lines(old, new), list[tuple[int, Claim]](), ""
+    names = map(re.escape, sorted(own.modules))
+    loaded = [x for x in names if re.search(_USES.format(x), new) and not re.search(_BINDS.format(x), new)]
     for line, language, code in code_in(new):
         if header := re.match(r"\s*\[(?:tool\.)?([\w-]+)\]\s*$", code):
             table = header[1] if header[1] in {*own.modules, *own.commands} else ""
         if line in fresh:
-            found += [one._replace(line=line) for one in _of_commands(code, own)]
-            found += [
-                one._replace(line=line) for one in _of_variables(code, own) if f"${one.what}" not in new
-            ]
-            if table and language == "toml" and (key := re.match(r"\s*([A-Za-z][\w-]*)\s*=", code)):
-                ways = (key[1], key[1].replace("-", "_"), key[1].replace("_", "-"))
-                found.append(Claim(line, key[1], ways, is_word=False))
-            for pattern in _table()["names"].get(language, ()) if loaded else ():
-                for match in re.finditer(pattern.replace("MODULE", f"(?:{'|'.join(loaded)})"), code):
-                    parts = [re.split(r"[\s:]", one.strip())[0] for one in match["names"].split(",")]
-                    opaque = _table()["opaque"][language]
-                    found += [Claim(line, one, (one,), opaque) for one in parts if one]
+            claims = [*_of_commands(code, own), *_of_names(code, language, loaded)]
+            claims += [one for one in _of_variables(code, own) if f"${one.what}" not in new]
+            key = re.match(r"\s*([A-Za-z][\w-]*)\s*=", code) if table and language == "toml" else None
+            if key:
+                ways = (key[1].replace("-", "_"), key[1].replace("_", "-"))
+                claims.append(Claim(key[1], ways, is_word=False))
+            found += [(line, one) for one in claims]
     return found
 
 
 def _of_commands(code: str, own: Own) -> Iterator[Claim]:
     """Yield the options beside a command of the project, as its parser may make them of other words."""
     words = re.sub(r"^(?:\s*(?:\$|>|npx|sudo|\w+=\S*)\s+)*", "", code).split()
-    if words and words[0].rpartition("/")[2] in own.commands:
-        for name in sorted({*_OPTION.findall(re.split(r"\s--\s|[|;&#]", code)[0])} - _COMMON):
-            plain = name.removeprefix("no-")
-            ways: tuple[str, ...] = (f"--{name}", f"--{plain}", f"--[no-]{plain}")
-            if re.search("[-_]", plain):
-                ways += (plain, plain.replace("-", "_"), plain.replace("-", "").replace("_", ""))
-            else:  # a word that may stand in any source
-                ways += tuple(form.format(plain) for form in _table()["option forms"])
-            yield Claim(0, f"--{name}", ways, _table()["computed options"], is_word=False)
+    if not words or words[0].rpartition("/")[2] not in own.commands:
+        return
+    for name in sorted({*_OPTION.findall(re.split(r"\s--\s|[|;&#]", code)[0])} - _COMMON):
+        plain = name.removeprefix("no-")
+        ways = [plain, plain.replace("-", "_"), plain.replace("-", "").replace("_", "")]
+        if len({*ways}) == 1:  # a word that may stand in any source
+            ways = [form.format(plain) for form in _table()["option forms"]]
+        yield Claim(f"--{name}", (*ways, f"--{name}"), _table()["computed options"], is_word=False)
+
+
+def _of_names(code: str, language: str, loaded: list[str]) -> Iterator[Claim]:
+    """Yield the names that code takes from modules of the project."""
+    for pattern in _table()["names"].get(language, ()) if loaded else ():
+        for match in re.finditer(pattern.replace("MODULE", f"(?:{'|'.join(loaded)})"), code):
+            names = [re.split(r"[\s:]", one.strip())[0] for one in match["names"].split(",")]
+            yield from (Claim(one, (one,), _table()["opaque"][language]) for one in names if one)
 
 
 def _of_variables(code: str, own: Own) -> Iterator[Claim]:
     """Yield the variables of the environment that begin with a name of the project."""
-    names = {re.sub(r"\W", "_", one) for one in {*own.commands, *own.modules} - {*_table()["ordinary"]}}
+    names = {re.sub(r"\W", "_", one).upper() for one in {*own.commands, *own.modules} - {*_table()["ordinary"]}}
     for match in re.finditer(_table()["patterns"]["variable"], code):
-        for prefix in (one.upper() for one in names if match["name"].startswith(f"{one.upper()}_")):
+        for prefix in (one for one in names if match["name"].startswith(f"{one}_")):
             computed = f"{_table()['computed variables']}|[\"'`]{prefix}_?[\"'`]|{prefix}_[{{%$]"
-            yield Claim(0, match["name"], (match["name"],), computed)
+            yield Claim(match["name"], (match["name"],), computed)
 
 
 async def _stands(change: Change, claim: Claim) -> bool:
     """Whether the sources of the product have it, or compute such names."""
-    texts = [part for one in dict.fromkeys(claim.texts) for part in ("-e", one)]
-    how = ("-F", "-w") if claim.is_word else ("-F", "-i")
-    for asked in ((*how, *texts), ("-E", "-e", claim.otherwise) if claim.otherwise else ()):
-        try:
-            told = (
-                await git(change.repository, "grep", "-I", "-l", "-z", *asked, change.own_tree)
-                if asked
-                else ""
-            )
-        except GitError:  # no file has it
-            continue
-        paths = (name.partition(":")[2] for name in told.split("\0") if name)
-        if any(not (PROSE.search(one) or is_test_file(one) or belongs_to_tests(one)) for one in paths):
-            return True
-    return False
+    texts = "|".join(re.sub(r"([][.\\*^$()+?{}|])", r"\\\1", one) for one in dict.fromkeys(claim.texts))
+    sought = rf"\b({texts})\b" if claim.is_word else texts
+    how = ["-E", *([] if claim.is_word else ["-i"]), "-e", sought]
+    how += ["-e", claim.otherwise] if claim.otherwise else []
+    try:
+        told = await git(change.repository, "grep", "-I", "-l", "-z", *how, change.own_tree)
+    except GitError:  # no file has it
+        return False
+    paths = (name.partition(":")[2] for name in told.split("\0") if name)
+    return any(not (PROSE.search(one) or is_test_file(one) or belongs_to_tests(one)) for one in paths)
 
 
 async def _played(change: Change, bench: Bench, path: str, old: str, new: str, own: Own) -> list[Objection]:
-    """Return the new examples of a document that give something else than it shows, each time."""
+    """Return the first example of a document that gives something else than it shows, if it is new."""
     fresh = new_lines(old, new)
-    begins = r"\s*>>> |\s*\$ (?:\./)?(?:" + "|".join(map(re.escape, own.commands)) + r")\b"
-    if not any(number in fresh and re.match(begins, line) for number, line in enumerate(new.splitlines(), 1)):
+    starts = "|".join(re.escape(one) for one, words in own.commands.items() if words) or "$."
+    begins = re.compile(rf"\s*(?:>>> |\$ (?:{starts})\b)")
+    if not any(begins.match(line) for number, line in enumerate(new.splitlines(), 1) if number in fresh):
         return []
     if not (bench.has_places and bench.has_time):
         return []
     asks("the examples of documents")
     script = Path(__file__).with_name("examples_run.py").read_text("utf-8")
     command = f"python3 -c {quote(script)} {quote(path)} {quote(json.dumps(own.commands))}"
-    runs = list[list[list[Any]]]()
+    runs = list[list[tuple[int, str, str, str]]]()
     for _ in range(2):
         async with bench.scratch(change.tree) as place:
             done = await bench.commands.whole(
                 command, place.folder, environment=place.environment, told_as=f"the examples of {path}"
             )
         try:
-            runs.append(json.loads(done.output.strip().splitlines()[-1]))
-        except (ValueError, IndexError):
+            rows = json.loads(done.output.strip().splitlines()[-1])
+            runs.append([(int(line), f"{source}", f"{want}", f"{got}") for line, source, want, got in rows])
+        except (ValueError, TypeError, IndexError, RecursionError):
             return []
-    steady = [one for one in runs[0] if one in runs[1] and one[0] in fresh]
-    return [
-        untrue(f"{path}:{line}", source.strip(), f"it gives `{got.strip()[:200]}`")
-        for line, source, want, got in steady
-        if not (_search("unsteady", f"{source}\n{want}") or _search("missing", got))
-        and (source[:1] != "$" or not got or got[0] == "0" or _search("refused", got))
-    ]
+    steady = [one for one in sorted(runs[0]) if not _search("unsteady", f"{one[1]}\n{one[2]}")]
+    for line, source, _, got in steady[:1]:  # what follows may need what the first one was to do
+        unsure = source[:1] == "$" and got[:1] != "0" and not _search("refused", got)
+        if line in fresh and steady[0] in runs[1] and not (unsure or _search("missing", got)):
+            return [untrue(f"{path}:{line}", source.strip(), f"it gives `{got.strip()[:200]}`")]
+    return []

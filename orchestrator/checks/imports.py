@@ -52,7 +52,7 @@ class Stranger(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Project:
-    """What decides whether users have a module: the paths of a tree, its manifests, settings of aliases."""
+    """What decides whether users have a module: the paths of a tree, its manifests and settings."""
 
     paths: Collection[str] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -77,31 +77,22 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     texts = await contents_at(change.repository, change.own_tree, kept)
     read = {path: texts.get(path, b"{").decode("utf-8-sig", "replace") for path in kept}
     project = Project(paths=every, texts=read)
-    found = await aside(partial(new_strangers, before, after, project), "the imports of the work")
+    found = await aside(partial(strangers_in, after, project), "the imports of the work")
     if not found:
         return ()
     suffixes = {PurePosixPath(one.path).suffix for one in found}
     others = [one for one in await files_in(change.repository, change.base) if is_product(one)]
     others = [one for one in others if PurePosixPath(one).suffix in suffixes][:_MOST_READ]
-    base = await contents_at(change.repository, change.base, others)
-    left = await aside(partial(unusual, found, base, project), "the imports of the base")
+    base = {**await contents_at(change.repository, change.base, others), **before}
+    usual = await aside(partial(strangers_in, base, project), "the imports of the base")
+    roots, habits = {one.root for one in usual}, {one.why for one in usual} - {_OF_TESTS}
+    left = [one for one in found if one.root not in roots and one.why not in habits]
     return tuple(imported(f"{one.path}:{one.line}", one.name, one.why) for one in left[:_MOST_NAMED])
 
 
-def new_strangers(
-    before: Mapping[str, bytes], after: Mapping[str, bytes], project: Project
-) -> list[Stranger]:
-    """Return what sources import now and did not before, and users may not have."""
-    had = {one.root for path, content in before.items() for one in strangers(path, content, project)}
-    found = (one for path, content in after.items() for one in strangers(path, content, project))
-    return [one for one in found if one.root not in had]
-
-
-def unusual(found: list[Stranger], base: Mapping[str, bytes], project: Project) -> list[Stranger]:
-    """Return those that the product of the base does not import, which has none of their kind either."""
-    usual = [one for path, content in base.items() for one in strangers(path, content, project)]
-    roots, habits = {one.root for one in usual}, {one.why for one in usual} - {_OF_TESTS}
-    return [one for one in found if one.root not in roots and one.why not in habits]
+def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Stranger]:
+    """Return the imports of sources that users may not have."""
+    return [one for path, content in sources.items() for one in strangers(path, content, project)]
 
 
 def strangers(path: str, content: bytes, project: Project) -> Iterator[Stranger]:
@@ -114,7 +105,7 @@ def strangers(path: str, content: bytes, project: Project) -> Iterator[Stranger]
         why = _OF_TESTS if root else ""
         if not root and not name.startswith(".") and given:
             root, why = _ASKED[kind](name, given, project)
-        if why and root.lower() not in words and "mock" not in path and "test" not in path:
+        if why and words.isdisjoint({root.lower(), "test", "tests", "testing", "mock", "mocks", "fake"}):
             yield Stranger(path, line, name, root, why)
 
 
@@ -152,6 +143,7 @@ def _python(name: str, given: Given, project: Project) -> _Said:
     if by_table & there or any(module in modules_of(one) for one in there):
         return root, ""
     unclear = {one for one in given.users if one not in known("brings")}
+    unclear |= {path for path, text in project.texts.items() if not kind_of(path) and module in text.lower()}
     if any(one in by_table or module in modules_of(one) for one in given.developers):
         plain = {re.sub(r"[-_.\[\]]", "", one) for one in unclear}
         short = module.replace("_", "")
@@ -203,7 +195,7 @@ def _ruby(name: str, given: Given, project: Project) -> _Said:
     users, developers = ({re.sub(r"[-_]", "", one).lower() for one in each} for each in given)
     if any(plain.startswith(one) or one.startswith(short) for one in users):
         return root, ""
-    return root, _FOR_DEVELOPERS if {plain, short} & developers else "" if users else _UNNAMED
+    return root, _FOR_DEVELOPERS if {plain, short} & developers else ""
 
 
 _ASKED = {"python": _python, "node": _node, "go": _go, "rust": _rust, "ruby": _ruby}

@@ -15,7 +15,7 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import reopened
 from orchestrator.checks.product import own_names, sources_of
 from orchestrator.git.trees import files_in
-from orchestrator.project.functions.languages import language_of, parser_of, text_of
+from orchestrator.project.functions.languages import language_of, parser_of
 from state.decoding import table_beside
 from state.records.objections import Objection
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LONGEST = 2_000  # characters of code that are looked at
-_ASKS = re.compile(
-    r"prototype|\b(?:extend|patch|re-?open|monkey|method|core|built-?ins?|wrap|instrument|overrid|replac|polyfill"
-    r"|global|refine|mixin|hook|add)",
-    re.IGNORECASE,
-)
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -57,17 +52,18 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     )
 
 
-def newly_changed(
-    before: Mapping[str, bytes], after: Mapping[str, bytes], own: frozenset[str]
-) -> list[tuple[str, str, str]]:
-    """Return the place, the class or module, and the code of each change that the base does not make."""
+_Found = tuple[str, str, str]  # the place, the class or module, and the code
+
+
+def newly_changed(before: Mapping[str, bytes], after: Mapping[str, bytes], own: frozenset[str]) -> list[_Found]:
+    """Return what sources change of others, and did not before."""
     had = {what for path, content in before.items() for _, what, _ in changed_in(path, content, own)}
     new = (one for path, content in after.items() for one in changed_in(path, content, own))
     return [one for one in new if one[1] not in had]
 
 
-def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield where a source changes what is neither its own nor the project's: place, what, code."""
+def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[_Found]:
+    """Yield where a source changes what is neither its own nor the project's."""
     language = language_of(path)
     row = _rows().get(language.name) if language else None
     if row is None or language is None or re.search("polyfill|shim", path):
@@ -75,7 +71,8 @@ def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[tuple
     source = content.decode("utf-8", "replace")
     builtins = "|".join(row.builtins.split())
     for node in _nodes(parser_of(language).parse(content).root_node, row):
-        text = text_of(node)[:_LONGEST]
+        end = min(node.end_byte, node.start_byte + _LONGEST)
+        text = content[node.start_byte : end].decode("utf-8", "replace")
         for form in row.forms:
             match = re.match(form.replace("BUILTIN", f"(?:{builtins})"), text)
             if match and _is_of_others(match, row, source, own) and not _is_spared(node, text, row):
@@ -97,17 +94,11 @@ def _is_of_others(match: re.Match[str], row: _Row, source: str, own: frozenset[s
     name, value = re.escape(match["what"].partition(".")[0]), match.groupdict().get("value")
     if match["what"] in row.builtins.split():
         return not (row.declared and re.search(row.declared.replace("NAME", name), source, re.MULTILINE))
-    if (
-        not row.imported
-        or (found := re.search(row.imported.replace("NAME", name), source, re.MULTILINE)) is None
-    ):
-        return False
-    module = next(one for one in found.groups() if one)
+    found = re.search(row.imported.replace("NAME", name), source, re.MULTILINE) if row.imported else None
+    module = next((one for one in found.groups() if one), "") if found else ""
     plain = (value or "lambda").strip(" ,)\n")
-    is_code = plain == "lambda" or re.search(
-        rf"^\s*(?:async\s+)?(?:def|class)\s+{plain}\b", source, re.MULTILINE
-    )
-    return bool(is_code) and re.split(r"[./]", module)[0].lower() not in own
+    is_code = plain == "lambda" or re.search(rf"(?m)^\s*(?:async\s+)?(?:def|class)\s+{plain}\b", source)
+    return bool(module and is_code) and re.split(r"[./]", module)[0].lower() not in own
 
 
 def _is_spared(node: "Node", text: str, row: _Row) -> bool:
@@ -121,7 +112,6 @@ def _is_spared(node: "Node", text: str, row: _Row) -> bool:
 
 
 def _is_asked_for(what: str, spec: str) -> bool:
-    """Whether a line of the spec names a class as one to be changed, or something new as a part of it."""
+    """Whether a spec names a class. A word in small letters has to be code there, or have an attribute."""
     name = re.escape(what.rpartition(".")[2])
-    lines = (line for line in spec.splitlines() if re.search(rf"\b{name}\b", line))
-    return any(_ASKS.search(line) or re.search(rf"\b{name}[#.]\w", line) for line in lines)
+    return re.search(rf"\b{name}\b" if name[0].isupper() else rf"`{name}\b|\b{name}\.\w", spec) is not None

@@ -122,7 +122,8 @@ def unlike(
             forgotten = (
                 is_text or not of_tests or (lacking == 1 and not any(key in one for one in olds.values()))
             )
-            if forgotten and not any(_is_meant(spec, names[one] or one, is_text) for one in (path, other)):
+            named = [_names(spec, one, is_text=is_text) for one in (path, other)]
+            if forgotten and named[0] is named[1]:  # else the spec means one of them
                 found.setdefault((path, key), other)
     return [(path, key, other) for (path, key), other in sorted(found.items())]
 
@@ -147,12 +148,10 @@ def _is_of_one_form(olds: Mapping[str, _Keys]) -> bool:
     return len(olds) >= _LEAST_OF_ONE_FORM and len({*olds.values()}) == 1 and not of_settings
 
 
-def _is_meant(spec: str, name: str, is_text: bool) -> bool:
-    """Whether a line of the spec names one file, and of translations says that it means that one only."""
-    stem = re.compile(rf"(?<![\w-]){re.escape(PurePosixPath(name).stem)}(?![\w-])")
-    return any(
-        stem.search(line) and not (is_text and not _search("alone", line)) for line in spec.splitlines()
-    )
+def _names(spec: str, path: str, *, is_text: bool) -> bool:
+    """Whether a spec names a file: a translation with its suffix, because languages are words too."""
+    place = PurePosixPath(path)
+    return re.search(rf"(?<![\w-]){re.escape(place.name if is_text else place.stem)}(?![\w-])", spec) is not None
 
 
 def keys_in(path: str, content: bytes, own: str = "") -> _Keys:

@@ -41,7 +41,8 @@ def imports_of(path: str, content: bytes) -> Iterator[tuple[str, int]]:
         return
     code = content.decode("utf-8", "replace") if language.name in {"typescript", "tsx"} else ""
     for node in _unguarded(parser_of(language).parse(content).root_node, row):
-        text = text_of(node)[:_LONGEST]
+        end = min(node.end_byte, node.start_byte + _LONGEST)
+        text = content[node.start_byte : end].decode("utf-8", "replace")
         for match in re.finditer(row.names, text):
             if not (code and text.startswith("import") and _serves_types(text, code)):
                 yield next(one for one in match.groups() if one), node.start_point[0] + 1
