@@ -17,6 +17,8 @@ from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import WorkFacts
 from state.words import listed
 
+_LONGEST = 200  # characters of a name, of which a file has at most 255
+
 
 async def ask(change: Change, runs: Sequence[CommandRun] = ()) -> Answers:
     """Return the facts of a work, and the constraints of the plan that do not hold by them.
@@ -89,7 +91,7 @@ def _unread(facts: WorkFacts, *, manifests: bool) -> str:
 def _is_under(path: str, names: Iterable[str], folder: Path) -> bool:
     """Whether a path is one of these, or below one. A name that is none at the top is meant at any depth."""
     plain = [one.strip(" `'\"").replace("\\", "/").removeprefix("./").strip("/") for one in names]
-    at_top = [one for one in plain if one and (folder / one).exists()]
+    at_top = [one for one in plain if one and len(one) < _LONGEST and (folder / one).exists()]
     elsewhere = [one for one in plain if one and one not in at_top]
     above = [path, *map(str, PurePosixPath(path).parents)][:-1]
     return not {*at_top}.isdisjoint(above) or any(matches(one, elsewhere) for one in above)

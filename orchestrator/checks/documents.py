@@ -128,7 +128,7 @@ def own_of(paths: list[str], texts: Mapping[str, str]) -> Own:
 def _of_node(text: str) -> tuple[set[str], dict[str, list[str]]]:
     try:
         data = json.loads(text)
-        name, starts = data.get("name", ""), data.get("bin", {})
+        name, starts = str(data.get("name", "")), data.get("bin", {})
         starts = {name.rpartition("/")[2]: starts} if isinstance(starts, str) else starts
         return {name} - {""}, {str(one): ["node", str(path)] for one, path in starts.items()}
     except (ValueError, AttributeError, RecursionError):
@@ -207,9 +207,10 @@ def _of_names(code: str, language: str, loaded: list[str]) -> Iterator[Claim]:
 
 def _of_variables(code: str, own: Own) -> Iterator[Claim]:
     """Yield the variables of the environment that begin with a name of the project."""
-    names = {re.sub(r"\W", "_", one).upper() for one in {*own.commands, *own.modules} - {*_table()["ordinary"]}}
+    names = {*own.commands, *own.modules} - {*_table()["ordinary"]}
+    prefixes = {re.sub(r"\W", "_", one).upper() for one in names}
     for match in re.finditer(_table()["patterns"]["variable"], code):
-        for prefix in (one for one in names if match["name"].startswith(f"{one}_")):
+        for prefix in (one for one in prefixes if match["name"].startswith(f"{one}_")):
             computed = f"{_table()['computed variables']}|[\"'`]{prefix}_?[\"'`]|{prefix}_[{{%$]"
             yield Claim(match["name"], (match["name"],), computed)
 
@@ -217,7 +218,7 @@ def _of_variables(code: str, own: Own) -> Iterator[Claim]:
 async def _stands(change: Change, claim: Claim) -> bool:
     """Whether the sources of the product have it, or compute such names."""
     texts = "|".join(re.sub(r"([][.\\*^$()+?{}|])", r"\\\1", one) for one in dict.fromkeys(claim.texts))
-    sought = rf"\b({texts})\b" if claim.is_word else texts
+    sought = f"(^|[^A-Za-z0-9_])({texts})([^A-Za-z0-9_]|$)" if claim.is_word else texts
     how = ["-E", *([] if claim.is_word else ["-i"]), "-e", sought]
     how += ["-e", claim.otherwise] if claim.otherwise else []
     try:
