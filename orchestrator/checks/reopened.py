@@ -55,7 +55,9 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
 _Found = tuple[str, str, str]  # the place, the class or module, and the code
 
 
-def newly_changed(before: Mapping[str, bytes], after: Mapping[str, bytes], own: frozenset[str]) -> list[_Found]:
+def newly_changed(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], own: frozenset[str]
+) -> list[_Found]:
     """Return what sources change of others, and did not before."""
     had = {what for path, content in before.items() for _, what, _ in changed_in(path, content, own)}
     new = (one for path, content in after.items() for one in changed_in(path, content, own))

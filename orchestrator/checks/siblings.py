@@ -151,7 +151,9 @@ def _is_of_one_form(olds: Mapping[str, _Keys]) -> bool:
 def _names(spec: str, path: str, *, is_text: bool) -> bool:
     """Whether a spec names a file: a translation with its suffix, because languages are words too."""
     place = PurePosixPath(path)
-    return re.search(rf"(?<![\w-]){re.escape(place.name if is_text else place.stem)}(?![\w-])", spec) is not None
+    return (
+        re.search(rf"(?<![\w-]){re.escape(place.name if is_text else place.stem)}(?![\w-])", spec) is not None
+    )
 
 
 def keys_in(path: str, content: bytes, own: str = "") -> _Keys:
