@@ -32,9 +32,11 @@ from orchestrator.project.functions.languages import language_of
 from state.records.objections import Objection
 
 _KIND = {"javascript": "node", "typescript": "node", "tsx": "node"}
+_LEAST = 3  # letters of a name
 _MOST_READ, _MOST_NAMED = 600, 10  # sources of the base, to see what it imports already; objections
 _TEST_FOLDERS = frozenset({"tests", "__tests__", "__mocks__", "conftest"})
 _AT_THE_TOP = frozenset({"test", "spec", "specs"})  # deeper a folder of this name may be the product's
+_FOR_TESTS = frozenset({"test", "tests", "testing", "mock", "mocks", "fake"})  # words in a path
 _FOR_DEVELOPERS = "which the manifest lists for developers alone"
 _UNNAMED = "which no manifest names"
 _OF_TESTS = "which serves tests alone"
@@ -91,21 +93,40 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
 
 
 def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Stranger]:
-    """Return the imports of sources that users may not have."""
-    return [one for path, content in sources.items() for one in strangers(path, content, project)]
+    """Return the imports of sources that users may not have.
+
+    Left out are sources for tests, files at the top that no package has, and those named for what they
+    import: only who has that loads them.
+    """
+    found = list[Stranger]()
+    for path, content in sources.items():
+        kind, stem = _kind(path), PurePosixPath(path).stem
+        package = project.texts.get("package.json", "") if kind == "node" and "/" not in path else ""
+        is_beside = '"files"' in package and stem not in package
+        if is_beside or not _FOR_TESTS.isdisjoint(re.split(r"\W+|_", path.lower())):
+            continue
+        roots = {re.split(r"[./]", name)[0].lower() for name, _ in imports_of(path, content)}
+        roots -= {"", *standard(kind)}
+        if not any(len(root) >= _LEAST and root in stem.lower() for root in roots):
+            found += strangers(path, content, project)
+    return found
+
+
+def _kind(path: str) -> str:
+    language = language_of(path)
+    return _KIND.get(language.name, language.name) if language else ""
 
 
 def strangers(path: str, content: bytes, project: Project) -> Iterator[Stranger]:
     """Yield the imports of a source that users may not have, if its manifests can say so for certain."""
-    language = language_of(path)
-    kind = _KIND.get(language.name, language.name) if language else ""
-    given, words = project.given.get(kind), {*re.split(r"\W+|_", path.lower())}
+    kind = _kind(path)
+    given = project.given.get(kind)
     for name, line in imports_of(path, content) if given else ():
         root = _leads_to_tests(name, path, kind, project)
         why = _OF_TESTS if root else ""
         if not root and not name.startswith(".") and given:
             root, why = _ASKED[kind](name, given, project)
-        if why and words.isdisjoint({root.lower(), "test", "tests", "testing", "mock", "mocks", "fake"}):
+        if why:
             yield Stranger(path, line, name, root, why)
 
 

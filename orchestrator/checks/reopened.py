@@ -22,7 +22,7 @@ from state.records.objections import Objection
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LONGEST = 2_000  # characters of code that are looked at
+_LONGEST, _MOST_KEPT = 2_000, 5  # characters of code that are looked at; names for what was there
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -77,7 +77,8 @@ def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[_Foun
         text = content[node.start_byte : end].decode("utf-8", "replace")
         for form in row.forms:
             match = re.match(form.replace("BUILTIN", f"(?:{builtins})"), text)
-            if match and _is_of_others(match, row, source, own) and not _is_spared(node, text, row):
+            spared = match and (_is_spared(node, text, row) or _is_put_back(text, source))
+            if match and not spared and _is_of_others(match, row, source, own):
                 yield f"{path}:{node.start_point[0] + 1}", match["what"], text.partition("\n")[0][:80]
                 break
 
@@ -111,6 +112,13 @@ def _is_spared(node: "Node", text: str, row: _Row) -> bool:
     while node.parent is not None and node.type != "if_statement":
         node = node.parent
     return not row.declared or node.type == "if_statement"
+
+
+def _is_put_back(text: str, source: str) -> bool:
+    """Whether the source keeps what was there, and puts it back."""
+    place = re.escape(text.partition("=")[0].strip())
+    kept = re.findall(rf"(\w+)\s*=\s*{place}(?![\w.(])", source)[:_MOST_KEPT]
+    return any(re.search(rf"{place}\s*=\s*{one}\b", source) for one in kept)
 
 
 def _is_asked_for(what: str, spec: str) -> bool:
