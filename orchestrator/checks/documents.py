@@ -12,18 +12,18 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any, NamedTuple
 
+import msgspec
+
 from agents.concurrency import aside
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import untrue
 from orchestrator.checks.touched import PROSE
-from orchestrator.git.command import git
-from orchestrator.git.trees import changed_paths, contents_at, files_in
+from orchestrator.git.trees import changed_paths, contents_at, files_in, files_with
 from orchestrator.project.build_files.manifests import manifest_of
 from orchestrator.project.files import belongs_to_tests, is_test_file, third_party
 from state.decoding import table_beside
-from state.errors import GitError
 from state.records.objections import Objection
 
 _MOST_ASKED, _MOST_NAMED = 60, 10
@@ -40,6 +40,9 @@ _ENTRY = re.compile(r"(?m)^[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*=[ \t]*[\"']?([\w.]+
 _OF_BUILDS = re.compile(r"(?m)^(?:name\s*=\s*\"|module\s+(?:\S*/)?)([\w-]+)")
 _USES = r"\bimport\s+{0}\b|\bfrom\s+{0}\b|['\"/]{0}['\"]|\buse\s+{0}\b"  # a document loads a module
 _BINDS = r"\b{0}\s*=[^=]|\bas\s+{0}\b|\bfor\s+{0}\b|[(,]\s*{0}\s*[,):]"  # or gives its name to something else
+_Difference = tuple[
+    int, str, str, int, str
+]  # a line, its example, what is shown, the exit code, what it gives
 
 
 @cache
@@ -55,15 +58,11 @@ class Own(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a document says that the product has: its sources have one of the `texts` then, or `otherwise`.
-
-    A word is looked for as it is, other texts in any case.
-    """
+    """What a document says that the product has: a line of its sources then holds the pattern `sought`."""
 
     what: str
-    texts: tuple[str, ...]
-    otherwise: str = ""
-    is_word: bool = True
+    sought: str
+    any_case: bool = False
 
 
 async def objections_to(change: Change, bench: Bench) -> tuple[Objection, ...]:
@@ -178,8 +177,8 @@ def claims_of(old: str, new: str, own: Own) -> list[tuple[int, Claim]]:
             claims += [one for one in _of_variables(code, own) if f"${one.what}" not in new]
             key = re.match(r"\s*([A-Za-z][\w-]*)\s*=", code) if table and language == "toml" else None
             if key:
-                ways = (key[1].replace("-", "_"), key[1].replace("_", "-"))
-                claims.append(Claim(key[1], ways, is_word=False))
+                ways = {key[1], key[1].replace("-", "_"), key[1].replace("_", "-")}
+                claims.append(Claim(key[1], "|".join(ways), any_case=True))
             found += [(line, one) for one in claims]
     return found
 
@@ -191,10 +190,10 @@ def _of_commands(code: str, own: Own) -> Iterator[Claim]:
         return
     for name in sorted({*_OPTION.findall(re.split(r"\s--\s|[|;&#]", code)[0])} - _COMMON):
         plain = name.removeprefix("no-")
-        ways = [plain, plain.replace("-", "_"), plain.replace("-", "").replace("_", "")]
-        if len({*ways}) == 1:  # a word that may stand in any source
-            ways = [form.format(plain) for form in _table()["option forms"]]
-        yield Claim(f"--{name}", (*ways, f"--{name}"), _table()["computed options"], is_word=False)
+        ways = {plain, plain.replace("-", "_"), re.sub("[-_]", "", plain)}
+        if len(ways) == 1:  # a word that may stand in any source
+            ways = {form.format(plain) for form in _table()["option forms"]}
+        yield Claim(f"--{name}", "|".join((*ways, f"--{name}", _table()["computed options"])), any_case=True)
 
 
 def _of_names(code: str, language: str, loaded: list[str]) -> Iterator[Claim]:
@@ -202,7 +201,7 @@ def _of_names(code: str, language: str, loaded: list[str]) -> Iterator[Claim]:
     for pattern in _table()["names"].get(language, ()) if loaded else ():
         for match in re.finditer(pattern.replace("MODULE", f"(?:{'|'.join(loaded)})"), code):
             names = [re.split(r"[\s:]", one.strip())[0] for one in match["names"].split(",")]
-            yield from (Claim(one, (one,), _table()["opaque"][language]) for one in names if one)
+            yield from (_word(one, _table()["opaque"][language]) for one in names if one)
 
 
 def _of_variables(code: str, own: Own) -> Iterator[Claim]:
@@ -211,50 +210,52 @@ def _of_variables(code: str, own: Own) -> Iterator[Claim]:
     prefixes = {re.sub(r"\W", "_", one).upper() for one in names}
     for match in re.finditer(_table()["patterns"]["variable"], code):
         for prefix in (one for one in prefixes if match["name"].startswith(f"{one}_")):
-            computed = f"{_table()['computed variables']}|[\"'`]{prefix}_?[\"'`]|{prefix}_[{{%$]"
-            yield Claim(match["name"], (match["name"],), computed)
+            computed = f"[\"'`]{prefix}_?[\"'`]|{prefix}_[{{%$]"
+            yield _word(match["name"], f"{_table()['computed variables']}|{computed}")
+
+
+def _word(name: str, otherwise: str) -> Claim:
+    """Return that sources have a word, or what gives such words in other ways."""
+    plain = name.replace("$", r"\$")
+    return Claim(name, f"(^|[^A-Za-z0-9_]){plain}([^A-Za-z0-9_]|$)" + (f"|{otherwise}" if otherwise else ""))
 
 
 async def _stands(change: Change, claim: Claim) -> bool:
     """Whether the sources of the product have it, or compute such names."""
-    texts = "|".join(re.sub(r"([][.\\*^$()+?{}|])", r"\\\1", one) for one in dict.fromkeys(claim.texts))
-    sought = f"(^|[^A-Za-z0-9_])({texts})([^A-Za-z0-9_]|$)" if claim.is_word else texts
-    how = ["-E", *([] if claim.is_word else ["-i"]), "-e", sought]
-    how += ["-e", claim.otherwise] if claim.otherwise else []
-    try:
-        told = await git(change.repository, "grep", "-I", "-l", "-z", *how, change.own_tree)
-    except GitError:  # no file has it
-        return False
-    paths = (name.partition(":")[2] for name in told.split("\0") if name)
+    how = ("-i",) if claim.any_case else ()
+    paths = await files_with(change.repository, change.own_tree, "-E", *how, "-e", claim.sought)
     return any(not (PROSE.search(one) or is_test_file(one) or belongs_to_tests(one)) for one in paths)
 
 
 async def _played(change: Change, bench: Bench, path: str, old: str, new: str, own: Own) -> list[Objection]:
     """Return the first example of a document that gives something else than it shows, if it is new."""
-    fresh = new_lines(old, new)
-    starts = "|".join(re.escape(one) for one, words in own.commands.items() if words) or "$."
-    begins = re.compile(rf"\s*(?:>>> |\$ (?:{starts})\b)")
-    if not any(begins.match(line) for number, line in enumerate(new.splitlines(), 1) if number in fresh):
-        return []
-    if not (bench.has_places and bench.has_time):
+    lines, fresh = new.splitlines(), new_lines(old, new)
+    commands = {name: words for name, words in own.commands.items() if words}
+    begins = re.compile(rf"\s*(?:>>> |\$ (?:{'|'.join(map(re.escape, commands)) or '(?!)'})\b)")
+    is_asked = any(begins.match(lines[number - 1]) for number in fresh)
+    if not (is_asked and bench.has_places and bench.has_time):
         return []
     asks("the examples of documents")
     script = Path(__file__).with_name("examples_run.py").read_text("utf-8")
-    command = f"python3 -c {quote(script)} {quote(path)} {quote(json.dumps(own.commands))}"
-    runs = list[list[tuple[int, str, str, str]]]()
-    for _ in range(2):
-        async with bench.scratch(change.tree) as place:
-            done = await bench.commands.whole(
-                command, place.folder, environment=place.environment, told_as=f"the examples of {path}"
-            )
-        try:
-            rows = json.loads(done.output.strip().splitlines()[-1])
-            runs.append([(int(line), f"{source}", f"{want}", f"{got}") for line, source, want, got in rows])
-        except (ValueError, TypeError, IndexError, RecursionError):
-            return []
-    steady = [one for one in sorted(runs[0]) if not _search("unsteady", f"{one[1]}\n{one[2]}")]
-    for line, source, _, got in steady[:1]:  # what follows may need what the first one was to do
-        unsure = source[:1] == "$" and got[:1] != "0" and not _search("refused", got)
-        if line in fresh and steady[0] in runs[1] and not (unsure or _search("missing", got)):
-            return [untrue(f"{path}:{line}", source.strip(), f"it gives `{got.strip()[:200]}`")]
-    return []
+    command = f"python3 -c {quote(script)} {quote(path)} {quote(json.dumps(commands))}"
+    found, again = [await _differences(change, bench, path, command) for _ in range(2)]
+    steady = (one for one in sorted(found) if not _search("unsteady", f"{one[1]}\n{one[2]}"))
+    first = next(steady, None)  # what follows may need what this one was to do
+    if first is None or first not in again or first[0] not in fresh:
+        return []
+    line, _, _, exit_code, got = first
+    if _search("missing", got) or (exit_code and not _search("refused", got)):
+        return []
+    source = lines[line - 1].strip().removeprefix(">>> ")
+    return [untrue(f"{path}:{line}", source, f"it gives `{got.strip()[:200]}`")]
+
+
+async def _differences(change: Change, bench: Bench, path: str, command: str) -> list[_Difference]:
+    async with bench.scratch(change.tree) as place:
+        done = await bench.commands.whole(
+            command, place.folder, environment=place.environment, told_as=f"the examples of {path}"
+        )
+    try:
+        return msgspec.json.decode(done.output.strip().rpartition("\n")[2], type=list[_Difference])
+    except msgspec.DecodeError:
+        return []

@@ -4,84 +4,70 @@ It is given to Python by `-c` in the folder of the project, with the document an
 as the words that start it. It stands alone: nothing of sq's is there.
 """
 
-import contextlib
 import doctest
-import io
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 
-Difference = tuple[int, str, str, str]
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+_Raised = tuple[type[BaseException], BaseException, object]
 
 
-class _Differences(doctest.DocTestRunner):
-    """Keeps what examples give in place of what is shown, with their lines from 1."""
+class _Examples(doctest.DocTestRunner):
+    """Keeps what examples give in place of what is shown, with their lines from 1 and the exit code."""
 
-    def __init__(self) -> None:
+    def __init__(self, commands: dict[str, list[str]]) -> None:
         super().__init__(verbose=False, optionflags=_FLAGS)
-        self.found: list[Difference] = []
+        self.commands = commands
+        self.exit_code = 0
+        self.found: list[tuple[int, str, str, int, str]] = []
+
+    def report_start(self, _out: object, _test: object, _example: doctest.Example) -> None:
+        self.exit_code = 0
 
     def report_failure(self, _out: object, _test: object, example: doctest.Example, got: str) -> None:
-        self.found.append((example.lineno + 1, example.source, example.want, got))
+        if example.want:
+            self._keep(example, got)
 
     def report_unexpected_exception(
-        self,
-        _out: object,
-        _test: object,
-        example: doctest.Example,
-        exc_info: tuple[type[BaseException], BaseException, object],
+        self, _out: object, _test: object, example: doctest.Example, exc_info: _Raised
     ) -> None:
-        got = f"{exc_info[0].__name__}: {exc_info[1]}"
-        self.found.append((example.lineno + 1, example.source, example.want, got))
+        self._keep(example, f"{exc_info[0].__name__}: {exc_info[1]}")
+
+    def _keep(self, example: doctest.Example, got: str) -> None:
+        self.found.append((example.lineno + 1, example.source, example.want, self.exit_code, got))
+
+    def run_command(self, line: str) -> None:
+        """Print what a command of the project prints."""
+        self.exit_code = 1  # unless it ends
+        name, *words = line.split()
+        start, output = [*self.commands[name], *words], subprocess.STDOUT
+        done = subprocess.run(
+            start, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output, timeout=20, check=False
+        )
+        self.exit_code = done.returncode
+        print(done.stdout.decode("utf-8", "replace"))  # noqa: T201  as its example
 
 
-def of_sessions(text: str) -> list[Difference]:
-    """Return the examples with a prompt of Python's that give something else."""
-    plain = re.sub(r"(?m)^[ \t]*(?:```|~~~).*$", "", text)
-    runner = _Differences()
-    test = doctest.DocTestParser().get_doctest(plain, {"__name__": "__main__"}, "document", None, 0)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        runner.run(test, out=lambda _: None)
-    return runner.found
-
-
-def of_commands(text: str, commands: dict[str, list[str]]) -> Iterator[Difference]:
-    """Yield the commands of the project behind a `$` that print something else than stands below them."""
-    lines = text.splitlines()
-    with tempfile.TemporaryDirectory() as home:
-        for at, line in enumerate(lines):
-            match = re.match(r"([ \t]*)\$ (.+)", line)
-            words = shlex.split(match[2]) if match and not re.search(r"[|&;<>`$*?~'\"\\]", match[2]) else []
-            if not match or not words or not commands.get(words[0]):
-                continue
-            end = at + 1
-            while end < len(lines) and not re.match(r"[ \t]*(?:\$|```|~~~)|$", lines[end]):
-                end += 1
-            environ = {**os.environ, "HOME": home, "NO_COLOR": "1", "COLUMNS": "80"}
-            start = [*commands[words[0]], *words[1:]]
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
-                done = subprocess.run(
-                    start,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    text=True,
-                    timeout=20,
-                    check=False,
-                    env=environ,
-                )
-                want, got = " ".join(lines[at + 1 : end]), done.stdout + done.stderr
-                if want.split() and want.split() != got.split():
-                    yield at + 1, f"$ {match[2]}", want, f"{done.returncode} {got}"
+def with_examples(text: str, commands: dict[str, list[str]]) -> str:
+    """Return a document without its fences, and with the project's commands as examples of Python."""
+    names = "|".join(map(re.escape, commands)) or "(?!)"
+    ours = rf"(?m)^([ \t]*)\$ ((?:{names})(?: [^|&;<>`$*?~'\"\\\n]*)?)$"
+    text = re.sub(ours, lambda found: f"{found[1]}>>> run_command({found[2]!r})", text)
+    return re.sub(r"(?m)^[ \t]*(?:```|~~~|\$ [\w./]).*$", "", text)
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as document:  # noqa: PTH123  the shortest way
         shown = document.read()
+    examples = _Examples(json.loads(sys.argv[2]))
+    plain = with_examples(shown, examples.commands)
     sys.path[:0] = [".", "src", "lib"]
-    print(json.dumps([*of_sessions(shown), *of_commands(shown, json.loads(sys.argv[2]))]))  # noqa: T201
+    known = {"__name__": "__main__", "run_command": examples.run_command}
+    with tempfile.TemporaryDirectory() as home:
+        os.environ.update(HOME=home, NO_COLOR="1", COLUMNS="80")
+        examples.run(doctest.DocTestParser().get_doctest(plain, known, "document", None, 0))
+    print(json.dumps(examples.found))  # noqa: T201

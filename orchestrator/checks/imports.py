@@ -5,9 +5,8 @@ developers. Only imports count that the base did not have, and that are made in 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import NamedTuple
@@ -52,22 +51,16 @@ class Stranger(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Project:
-    """What decides whether users have a module: the paths of a tree, its manifests and settings."""
+class Project(NamedTuple):
+    """What decides whether users have a module: the paths of a tree, its manifests and settings.
 
-    paths: Collection[str] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
+    `given` is by kind, and `own` are the names of its folders and sources.
+    """
 
-    @cached_property
-    def given(self) -> Mapping[str, Given | None]:
-        """What users are given, by kind."""
-        return {kind: given_by(kind, self.texts) for kind in _ASKED}
-
-    @cached_property
-    def own(self) -> frozenset[str]:
-        """The names of its folders and sources."""
-        return own_names(self.paths)
+    paths: Collection[str]
+    texts: Mapping[str, str]
+    given: Mapping[str, Given | None]
+    own: frozenset[str]
 
 
 async def objections_to(change: Change) -> tuple[Objection, ...]:
@@ -78,7 +71,8 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     kept = [path for path in kept if kind_of(path) or re.search(known("aliases")[""], path)]
     texts = await contents_at(change.repository, change.own_tree, kept)
     read = {path: texts.get(path, b"{").decode("utf-8-sig", "replace") for path in kept}
-    project = Project(paths=every, texts=read)
+    given = {kind: given_by(kind, read) for kind in _ASKED}
+    project = Project(every, read, given, own_names(every))
     found = await aside(partial(strangers_in, after, project), "the imports of the work")
     if not found:
         return ()
@@ -93,130 +87,110 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
 
 
 def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Stranger]:
-    """Return the imports of sources that users may not have.
+    """Return the imports of sources that users may not have, if the manifests can say so for certain.
 
     Left out are sources for tests, files at the top that no package has, and those named for what they
     import: only who has that loads them.
     """
     found = list[Stranger]()
     for path, content in sources.items():
-        kind, stem = _kind(path), PurePosixPath(path).stem
+        language, stem = language_of(path), PurePosixPath(path).stem
+        kind = _KIND.get(language.name, language.name) if language else ""
+        given = project.given.get(kind)
         package = project.texts.get("package.json", "") if kind == "node" and "/" not in path else ""
         is_beside = '"files"' in package and stem not in package
-        if is_beside or not _FOR_TESTS.isdisjoint(re.split(r"\W+|_", path.lower())):
+        if given is None or is_beside or not _FOR_TESTS.isdisjoint(re.split(r"\W+|_", path.lower())):
             continue
-        roots = {re.split(r"[./]", name)[0].lower() for name, _ in imports_of(path, content)}
-        roots -= {"", *standard(kind)}
-        if not any(len(root) >= _LEAST and root in stem.lower() for root in roots):
-            found += strangers(path, content, project)
+        imported = [*imports_of(path, content)]
+        roots = {re.split(r"[./]", name)[0].lower() for name, _ in imported} - standard(kind)
+        if any(len(root) >= _LEAST and root in stem.lower() for root in roots):
+            continue
+        for name, line in imported:
+            if tests := _leads_to_tests(name, path, kind, project):
+                found.append(Stranger(path, line, name, tests, _OF_TESTS))
+            elif (root := re.match(known("roots")[kind], name)) and (
+                why := _ASKED[kind](root[0] if kind in {"python", "node"} else name, given, project)
+            ):
+                found.append(Stranger(path, line, name, root[0], why))
     return found
-
-
-def _kind(path: str) -> str:
-    language = language_of(path)
-    return _KIND.get(language.name, language.name) if language else ""
-
-
-def strangers(path: str, content: bytes, project: Project) -> Iterator[Stranger]:
-    """Yield the imports of a source that users may not have, if its manifests can say so for certain."""
-    kind = _kind(path)
-    given = project.given.get(kind)
-    for name, line in imports_of(path, content) if given else ():
-        root = _leads_to_tests(name, path, kind, project)
-        why = _OF_TESTS if root else ""
-        if not root and not name.startswith(".") and given:
-            root, why = _ASKED[kind](name, given, project)
-        if why:
-            yield Stranger(path, line, name, root, why)
 
 
 def _leads_to_tests(name: str, path: str, kind: str, project: Project) -> str:
     """Return the folder of tests in the repository to which the name of a module leads, or ""."""
-    dots = len(name) - len(name.lstrip("."))
-    place = name
+    dots, plain = len(name) - len(name.lstrip(".")), name.lstrip(".")
     if kind == "python":
-        above = PurePosixPath(path).parts[:-dots] if dots else ()
-        place = "/".join((*above, *name.lstrip(".").split(".")))
-    elif kind == "node":
-        place = normpath(PurePosixPath(path).parent / name) if dots else ""
-    parts = place.split("/")
-    at = [nth for nth, one in enumerate(parts) if one in _TEST_FOLDERS or (not nth and one in _AT_THE_TOP)]
-    head = "/".join(parts[: at[0] + 1]) if at and kind in {"python", "node"} else ""
-    heads = (f"{head}/", f"src/{head}/", f"{head}.py" if head.endswith("conftest") else f"{head}/")
-    return head if head and any(one.startswith(heads) for one in project.paths) else ""
+        parts = [*(PurePosixPath(path).parts[:-dots] if dots else ()), *plain.split(".")]
+    else:
+        parts = normpath(PurePosixPath(path).parent / name).split("/") if kind == "node" and dots else []
+    for nth, part in enumerate(parts):
+        if part in _TEST_FOLDERS or (nth == 0 and part in _AT_THE_TOP):
+            head = "/".join(parts[: nth + 1])
+            heads = (f"{head}/", f"src/{head}/", f"{head}.py" if part == "conftest" else f"{head}/")
+            return head if any(one.startswith(heads) for one in project.paths) else ""
+    return ""
 
 
-_Said = tuple[str, str]  # the part of the name that decides, and why users may not have it, or ""
-
-
-def _python(name: str, given: Given, project: Project) -> _Said:
-    root = name.partition(".")[0]
-    module = root.lower()
+def _python(module: str, given: Given, project: Project) -> str:
+    name = module.lower()
     listed = {re.sub(r"[-.\[\]]", "_", one) for one in (*given.users, *given.developers)}
-    if module in standard("python") | project.own or any(one.startswith(f"{module}_") for one in listed):
-        return root, ""
+    if name in standard("python") | project.own or any(one.startswith(f"{name}_") for one in listed):
+        return ""
     there, waiting = set[str](), list(given.users)
     while waiting:
         if (one := waiting.pop()) not in there:
             there.add(one)
             waiting.extend(words_of("brings", one))
-    by_table = {one for one in known("modules") if module in modules_of(one)} | {module.replace("_", "-")}
-    if by_table & there or any(module in modules_of(one) for one in there):
-        return root, ""
-    unclear = {one for one in given.users if one not in known("brings")}
-    unclear |= {path for path, text in project.texts.items() if not kind_of(path) and module in text.lower()}
-    if any(one in by_table or module in modules_of(one) for one in given.developers):
-        plain = {re.sub(r"[-_.\[\]]", "", one) for one in unclear}
-        short = module.replace("_", "")
-        return root, "" if any(one in short or short in one for one in plain) else _FOR_DEVELOPERS
-    return root, "" if unclear else _UNNAMED
+    is_elsewhere = any(not kind_of(path) and name in text.lower() for path, text in project.texts.items())
+    if is_elsewhere or any(name in modules_of(one) for one in there):
+        return ""
+    if any(name in modules_of(one) for one in given.developers):
+        return _FOR_DEVELOPERS
+    return _UNNAMED if given.users <= known("brings").keys() else ""
 
 
-def _node(name: str, given: Given, project: Project) -> _Said:
-    root = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
-    first = root.partition("/")[0]
-    is_name = re.fullmatch(r"@[\w-]+/[\w.-]+|[a-z][\w.-]*", root)
-    if not is_name or root in standard("node") or first.lstrip("@") in words_of("hosts"):
-        return root, ""
-    typed = f"@types/{root.lstrip('@').replace('/', '__')}"
+def _node(package: str, given: Given, project: Project) -> str:
+    first = package.partition("/")[0]
+    is_name = re.fullmatch(r"@[\w-]+/[\w.-]+|[a-z][\w.-]*", package)
+    if not is_name or package in standard("node") or first.lstrip("@") in words_of("hosts"):
+        return ""
+    typed = f"@types/{package.lstrip('@').replace('/', '__')}"
+    own = re.compile(rf'"name"\s*:\s*"{re.escape(package)}"')
     alias = re.compile(rf"[\"'`/]{re.escape(first)}[\"'`/*]")
-    others = [text for path, text in project.texts.items() if not path.endswith("package.json")]
-    names = [text for path, text in project.texts.items() if path.endswith("package.json")]
-    is_own = any(re.search(rf'"name"\s*:\s*"{re.escape(root)}"', text) for text in names)
-    if {root, typed} & given.users or is_own or any(map(alias.search, others)):
-        return root, ""
-    if root in given.developers:
-        return root, "" if words_of("bundlers") & given.developers else _FOR_DEVELOPERS
-    return root, "" if typed in given.developers or first.lower() in project.own else _UNNAMED
+    if {package, typed} & given.users or any(
+        (own if path.endswith("package.json") else alias).search(text) for path, text in project.texts.items()
+    ):
+        return ""
+    if package in given.developers:
+        return "" if words_of("bundlers") & given.developers else _FOR_DEVELOPERS
+    return "" if typed in given.developers or first.lower() in project.own else _UNNAMED
 
 
-def _go(name: str, given: Given, project: Project) -> _Said:
+def _go(name: str, given: Given, project: Project) -> str:
     own = [one for text in project.texts.values() for one in re.findall(r"(?m)^module\s+(\S+)", text)]
     if "." not in name.partition("/")[0] or _is_below(name, own):
-        return name, ""
-    if of_tests := [one for one in words_of("of_tests") if _is_below(name.lower(), [one])]:
-        return of_tests[0], _OF_TESTS
-    return name, "" if _is_below(name, given.users) else _UNNAMED
+        return ""
+    if _is_below(name.lower(), words_of("of_tests")):
+        return _OF_TESTS
+    return "" if _is_below(name, given.users) else _UNNAMED
 
 
 def _is_below(name: str, modules: Collection[str]) -> bool:
     return any(name == one or name.startswith(f"{one}/") for one in modules)
 
 
-def _rust(name: str, given: Given, project: Project) -> _Said:
+def _rust(name: str, given: Given, project: Project) -> str:
     users, developers = ({one.replace("-", "_") for one in each} for each in given)
-    return name, _FOR_DEVELOPERS if name in developers - users - project.own else ""
+    return _FOR_DEVELOPERS if name in developers - users - project.own else ""
 
 
-def _ruby(name: str, given: Given, project: Project) -> _Said:
-    root = name.partition("/")[0]
-    if root.lower() in standard("ruby") | project.own:
-        return root, ""
-    plain, short = (re.sub(r"[-_/]", "", one).lower() for one in (name, root))
+def _ruby(name: str, given: Given, project: Project) -> str:
+    root = name.partition("/")[0].lower()
+    plain, short = re.sub(r"[-_/]", "", name).lower(), re.sub(r"[-_]", "", root)
     users, developers = ({re.sub(r"[-_]", "", one).lower() for one in each} for each in given)
-    if any(plain.startswith(one) or one.startswith(short) for one in users):
-        return root, ""
-    return root, _FOR_DEVELOPERS if {plain, short} & developers else ""
+    is_given = any(plain.startswith(one) or one.startswith(short) for one in users)
+    if is_given or root in standard("ruby") | project.own:
+        return ""
+    return _FOR_DEVELOPERS if {plain, short} & developers else ""
 
 
 _ASKED = {"python": _python, "node": _node, "go": _go, "rust": _rust, "ruby": _ruby}

@@ -165,6 +165,15 @@ async def files_in(repository: Path, tree: str) -> list[str]:
     return list(await entries_in(repository, tree))
 
 
+async def files_with(repository: Path, tree: str, *sought: str) -> list[str]:
+    """Return the text files of a tree in which `git grep` finds what these options and patterns seek."""
+    try:
+        told = await git(repository, "grep", "-I", "-l", "-z", *sought, tree)
+    except GitError:  # no file has it
+        return []
+    return [name.partition(":")[2] for name in told.split("\0") if name]
+
+
 async def links_in(repository: Path, tree: str) -> dict[str, str]:
     """Return the symbolic links in a tree, each with its target."""
     entries = await entries_in(repository, tree)
