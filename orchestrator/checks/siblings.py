@@ -73,22 +73,20 @@ def families(path: str) -> dict[str, str]:
     stem, folder, suffix = place.stem, place.parent, place.suffix
     if suffix == ".sql":
         return {f"{folder}/migrations": stem}
-    if (
-        (suffix not in _DATA and suffix not in _table()["keys"])
-        or third_party(path)
-        or _search("tools", stem)
-    ):
+    if suffix not in {*_DATA, *_table()["keys"]} or third_party(path) or _search("tools", stem):
         return {}
+    found = dict[str, str]()
+    for at, part in list(enumerate(place.parts[:-1]))[-_DEEP:]:
+        if _is_language(part):
+            found["/".join((*place.parts[:at], "<*>", *place.parts[at + 1 :]))] = part
     named = _search("in a name", stem)
-    above = [at for at in range(len(place.parts) - 1)[-_DEEP:] if _is_language(place.parts[at])]
-    found = {
-        f"{'/'.join((*place.parts[:at], '<*>', *place.parts[at + 1 :]))}": place.parts[at] for at in above
-    }
     if _is_language(stem):
-        return {**found, f"{folder}/<*>{suffix}": stem}
-    if named and _is_language(named[2]):
-        return {**found, f"{folder}/{named[1]}<*>{suffix}": named[2]}
-    return {**found, f"{folder}/{stem}<*>{suffix}": "", f"{folder}/*{suffix}": stem}
+        found[f"{folder}/<*>{suffix}"] = stem
+    elif named and _is_language(named[2]):
+        found[f"{folder}/{named[1]}<*>{suffix}"] = named[2]
+    else:
+        found |= {f"{folder}/{stem}<*>{suffix}": "", f"{folder}/*{suffix}": stem}
+    return found
 
 
 def _is_language(name: str) -> bool:
@@ -117,13 +115,11 @@ def unlike(
         is_text, of_tests = "<*>" in family, any(map(belongs_to_tests, names))
         if not is_text and not _is_of_one_form(olds):
             continue
+        had = frozenset[str]().union(*olds.values())
         for path, key, other in _behind(olds, news):
             lacking = sum(key not in one for one in news.values())
-            forgotten = (
-                is_text or not of_tests or (lacking == 1 and not any(key in one for one in olds.values()))
-            )
-            named = [_names(spec, one, is_text=is_text) for one in (path, other)]
-            if forgotten and named[0] is named[1]:  # else the spec means one of them
+            counts = is_text or not of_tests or (lacking == 1 and key not in had)
+            if counts and _names(spec, path, is_text) is _names(spec, other, is_text):  # else it means one
                 found.setdefault((path, key), other)
     return [(path, key, other) for (path, key), other in sorted(found.items())]
 
@@ -132,15 +128,15 @@ def _behind(olds: Mapping[str, _Keys], news: Mapping[str, _Keys]) -> Iterator[tu
     """Yield what files lack that had, before, all keys of the one that has it, and what new ones lack."""
     both = [path for path in olds if len(olds[path]) >= _LEAST and news[path]]
     for path, other in permutations(both, 2):
-        if olds[path] <= olds[other]:
-            yield from ((other, key, path) for key in news[path] - olds[path] - news[other] - olds[other])
-        if olds[path] == olds[other]:
-            yield from ((path, key, other) for key in (olds[path] - news[path]) & news[other])
-    if len(both) >= _LEAST and len({olds[path] for path in both}) == 1:
-        new = (path for path in news if path not in olds and news[path] and not _search("region", path))
-        yield from (
-            (path, key, both[0]) for path in new for key in (olds[both[0]] & news[both[0]]) - news[path]
-        )
+        if olds[other] <= olds[path]:
+            kept = frozenset[str]() if olds[other] == olds[path] else olds[path]
+            yield from ((path, key, other) for key in news[other] - news[path] - kept)
+    if len(both) < _LEAST or len({olds[path] for path in both}) > 1:
+        return
+    usual = olds[both[0]] & news[both[0]]
+    for path in news:
+        if path not in olds and news[path] and not _search("region", path):
+            yield from ((path, key, both[0]) for key in usual - news[path])
 
 
 def _is_of_one_form(olds: Mapping[str, _Keys]) -> bool:
@@ -148,12 +144,11 @@ def _is_of_one_form(olds: Mapping[str, _Keys]) -> bool:
     return len(olds) >= _LEAST_OF_ONE_FORM and len({*olds.values()}) == 1 and not of_settings
 
 
-def _names(spec: str, path: str, *, is_text: bool) -> bool:
+def _names(spec: str, path: str, is_text: bool) -> bool:
     """Whether a spec names a file: a translation with its suffix, because languages are words too."""
     place = PurePosixPath(path)
-    return (
-        re.search(rf"(?<![\w-]){re.escape(place.name if is_text else place.stem)}(?![\w-])", spec) is not None
-    )
+    name = re.escape(place.name if is_text else place.stem)
+    return re.search(rf"(?<![\w-]){name}(?![\w-])", spec) is not None
 
 
 def keys_in(path: str, content: bytes, own: str = "") -> _Keys:
@@ -187,19 +182,16 @@ def _flat(data: object) -> list[str]:
 
 def without_a_way_back(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
     """Return the new migrations without a way back, in folders in which each one of the base has it."""
-    sides = [
-        {path: has for path in each if (has := _has_a_way_back(path, each)) is not None}
-        for each in (before, after)
-    ]
-    there = [(PurePosixPath(path).parent, has) for path, has in sides[0].items()]
-    new = {
-        path: PurePosixPath(path).parent for path, has in sides[1].items() if not has and path not in before
-    }
-    return [path for path, folder in new.items() if (folder, True) in there and (folder, False) not in there]
+    there = defaultdict[PurePosixPath, list[bool]](list)
+    for path in before:
+        there[PurePosixPath(path).parent] += _ways_back(path, before)
+    new = [path for path in after if path not in before and False in _ways_back(path, after)]
+    return [path for path in new if (has := there[PurePosixPath(path).parent]) and all(has)]
 
 
-def _has_a_way_back(path: str, every: Mapping[str, bytes]) -> bool | None:
+def _ways_back(path: str, every: Mapping[str, bytes]) -> list[bool]:
+    """Return whether a migration can be taken back, or nothing if a file is none."""
     if path.endswith(".up.sql"):
-        return f"{path.removesuffix('.up.sql')}.down.sql" in every
+        return [f"{path.removesuffix('.up.sql')}.down.sql" in every]
     text = every[path].decode("utf-8", "replace") if path.endswith(".sql") else ""
-    return _search("down", text) is not None if _search("up", text) else None
+    return [_search("down", text) is not None] if _search("up", text) else []
