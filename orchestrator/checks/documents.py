@@ -6,7 +6,7 @@ Only what stands in code is looked at, and only on lines that the work wrote.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from shlex import quote
@@ -19,10 +19,11 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import untrue
+from orchestrator.checks.product import texts_of
 from orchestrator.checks.touched import PROSE
 from orchestrator.git.trees import changed_paths, contents_at, files_in, files_with
 from orchestrator.project.build_files.manifests import manifest_of
-from orchestrator.project.files import belongs_to_tests, is_test_file, third_party
+from orchestrator.project.files import MANIFESTS, belongs_to_tests, is_test_file, third_party
 from state.decoding import table_beside
 from state.records.objections import Objection
 
@@ -35,7 +36,6 @@ _BLOCK = re.compile(
     r"\s*(?:(?P<fence>```+|~~~+)\s*\{?\.?(?P<name>[\w+-]*)|\.\. code(?:-block)?::\s*(?P<of>[\w+-]*))"
 )
 _COMMON = {"help", "version"}
-_DEEP = 2  # folders above a manifest or a package
 _ENTRY = re.compile(r"(?m)^[ \t]*[\"']?([\w.-]+)[\"']?[ \t]*=[ \t]*[\"']?([\w.]+):(\w+)[\"']?[ \t]*,?\]?$")
 _OF_BUILDS = re.compile(r"(?m)^(?:name\s*=\s*\"|module\s+(?:\S*/)?)([\w-]+)")
 _USES = r"\bimport\s+{0}\b|\bfrom\s+{0}\b|['\"/]{0}['\"]|\buse\s+{0}\b"  # a document loads a module
@@ -73,14 +73,15 @@ async def objections_to(change: Change, bench: Bench) -> tuple[Objection, ...]:
     if not paths:
         return ()
     old, new = [await contents_at(change.repository, one, paths) for one in (change.base, change.own_tree)]
-    own = await _own(change)
+    manifests = await texts_of(change, lambda path: manifest_of(path) is not None)
+    own = own_of(await files_in(change.repository, change.own_tree), manifests)
     found = list[Objection]()
     for path in new:
         was, now = (each.get(path, b"").decode("utf-8", "replace") for each in (old, new))
         claims = await aside(partial(claims_of, was, now, own), "the documents of the work")
         for line, one in claims[:_MOST_ASKED]:
             if not await _stands(change, one):
-                found.append(untrue(f"{path}:{line}", one.what, "the product's sources do not have it"))
+                found.append(untrue(path, line, one.what, "the product's sources do not have it"))
         found += await _played(change, bench, path, was, now, own)
     return tuple(found[:_MOST_NAMED])
 
@@ -89,36 +90,25 @@ def _search(kind: str, text: str) -> bool:
     return re.search(_table()["patterns"][kind], text) is not None
 
 
-async def _own(change: Change) -> Own:
-    paths = await files_in(change.repository, change.own_tree)
-    kept = [
-        path for path in paths if not (path.count("/") > _DEEP or belongs_to_tests(path) or third_party(path))
-    ]
-    texts = await contents_at(
-        change.repository, change.own_tree, [path for path in kept if manifest_of(path)]
-    )
-    return own_of(kept, {path: one.decode("utf-8", "replace") for path, one in texts.items()})
-
-
-def own_of(paths: list[str], texts: Mapping[str, str]) -> Own:
+def own_of(paths: Iterable[str], manifests: Mapping[str, str]) -> Own:
     """Return the commands and modules that the files of a project and its manifests give it."""
     commands, modules = dict[str, list[str]](), set[str]()
-    for place in map(PurePosixPath, paths):
-        above = place.parent.parent if place.name == "__init__.py" else place.parent
-        if place.suffix == ".py" and str(above) in {".", "src", "lib"}:
-            modules.add(place.parent.name if place.name == "__init__.py" else place.stem)
-        elif place.parent.name in {"bin", "exe"} and not place.suffix:
+    for place in (PurePosixPath(one) for one in paths if not (belongs_to_tests(one) or third_party(one))):
+        package = place.parent if place.name == "__init__.py" else place
+        if place.suffix == ".py" and str(package.parent) in {".", "src", "lib"}:
+            modules.add(package.stem)
+        elif str(place.parent) in {"bin", "exe"} and not place.suffix:
             commands[place.name] = [f"./{place}"]
-    for path, text in texts.items():
-        name = PurePosixPath(path).name
-        for match in re.finditer(_ENTRY, text) if name in {"pyproject.toml", "setup.cfg", "setup.py"} else ():
-            start = f"import sys; sys.argv[0] = {match[1]!r}; sys.path[:0] = ['.', 'src', 'lib']; "
-            ends = f"from {match[2]} import {match[3]}; sys.exit({match[3]}())"
-            commands[match[1]] = ["python3", "-c", start + ends]
-        if name == "package.json":
+    for path, text in manifests.items():
+        kind = PurePosixPath(path).name
+        for name, module, function in re.findall(_ENTRY, text) if kind in MANIFESTS else ():
+            start = f"import sys; sys.argv[0] = {name!r}; sys.path[:0] = ['.', 'src', 'lib']; "
+            ends = f"from {module} import {function}; sys.exit({function}())"
+            commands[name] = ["python3", "-c", start + ends]
+        if kind == "package.json":
             own, starts = _of_node(text)
             modules, commands = modules | own, {**commands, **starts}
-        elif name in {"Cargo.toml", "go.mod"} and (one := re.search(_OF_BUILDS, text)):
+        elif kind in {"Cargo.toml", "go.mod"} and (one := re.search(_OF_BUILDS, text)):
             modules.add(one[1].replace("-", "_"))
             commands.setdefault(one[1], [])
     return Own(commands, frozenset(modules))
@@ -247,7 +237,7 @@ async def _played(change: Change, bench: Bench, path: str, old: str, new: str, o
     if _search("missing", got) or (exit_code and not _search("refused", got)):
         return []
     source = lines[line - 1].strip().removeprefix(">>> ")
-    return [untrue(f"{path}:{line}", source, f"it gives `{got.strip()[:200]}`")]
+    return [untrue(path, line, source, f"it gives `{got.strip()[:200]}`")]
 
 
 async def _differences(change: Change, bench: Bench, path: str, command: str) -> list[_Difference]:

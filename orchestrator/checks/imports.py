@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agents.concurrency import aside
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import imported
-from orchestrator.checks.product import is_product, own_names, sources_of
+from orchestrator.checks.product import is_product, own_names, sources_of, texts_of
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.project.build_files.given import (
     Given,
@@ -25,7 +25,6 @@ from orchestrator.project.build_files.given import (
     standard,
     words_of,
 )
-from orchestrator.project.files import belongs_to_tests, third_party
 from orchestrator.project.functions.imports import imports_of
 from orchestrator.project.functions.languages import language_of
 from state.records.objections import Objection
@@ -66,11 +65,10 @@ class Project(NamedTuple):
 async def objections_to(change: Change) -> tuple[Objection, ...]:
     """Return the new imports of the work that its users may not have."""
     before, after = await sources_of(change)
-    every = await files_in(change.repository, change.own_tree) if after else []
-    kept = [path for path in every if not (belongs_to_tests(path) or third_party(path) or "example" in path)]
-    kept = [path for path in kept if kind_of(path) or re.search(known("aliases")[""], path)]
-    texts = await contents_at(change.repository, change.own_tree, kept)
-    read = {path: texts.get(path, b"{").decode("utf-8-sig", "replace") for path in kept}
+    if not after:
+        return ()
+    every = await files_in(change.repository, change.own_tree)
+    read = await texts_of(change, lambda path: bool(kind_of(path) or re.search(known("aliases")[""], path)))
     given = {kind: given_by(kind, read) for kind in _ASKED}
     project = Project(every, read, given, own_names(every))
     found = await aside(partial(strangers_in, after, project), "the imports of the work")
@@ -83,7 +81,7 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     usual = await aside(partial(strangers_in, base, project), "the imports of the base")
     roots, habits = {one.root for one in usual}, {one.why for one in usual} - {_OF_TESTS}
     left = [one for one in found if one.root not in roots and one.why not in habits]
-    return tuple(imported(f"{one.path}:{one.line}", one.name, one.why) for one in left[:_MOST_NAMED])
+    return tuple(imported(one.path, one.line, one.name, one.why) for one in left[:_MOST_NAMED])
 
 
 def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Stranger]:

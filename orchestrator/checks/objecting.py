@@ -3,7 +3,6 @@
 The words are for people who have never heard of sq, so they say what was asked and what was seen.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from state.records.commands import CanaryResult, WithoutWork
@@ -213,9 +212,11 @@ def unproven(test: str) -> Objection:
     )
 
 
-def doubt(check: str, subject: str, words: str, remedy: str = _SAME) -> Objection:
-    """Return that tests or a command may say what they say whatever the work does."""
-    return Objection(check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy)
+def doubt(check: str, subject: str, words: str, remedy: str = _SAME, place: str = "") -> Objection:
+    """Return that tests or a command may say what they say whatever the work does, or what files say so."""
+    return Objection(
+        check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, place=place
+    )
 
 
 def loose(command: str, tests: Sequence[str]) -> Objection:
@@ -230,45 +231,42 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
 
 
-def imported(place: str, module: str, why: str) -> Objection:
-    """Return that product code imports what its users may not have. `place` is its file and line."""
-    words = f"{place} imports `{module}`, {why}, so the product does not load where its users install it"
-    remedy = "List it in the manifest as a dependency of the product, or do without it."
-    return _computed(IMPORTS, place, module, words, remedy)
-
-
-def reopened(place: str, what: str, code: str) -> Objection:
-    """Return that product code changes a class or module of others for all code beside it."""
-    words = (
-        f"{place} changes `{what}`, which is not the project's own, for all code of a program (`{code}`), "
-        "and the spec does not ask for that"
+def imported(path: str, line: int, module: str, why: str) -> Objection:
+    """Return that product code imports what its users may not have."""
+    place, remedy = (
+        f"{path}:{line}",
+        "List it as a dependency of the product, or do without it.",
     )
-    return _computed(REOPENED, place, what, words, "Write a function or a class of the project's own.")
+    words = f"{place} imports `{module}`, {why}, so the product does not load where its users install it"
+    return doubt(IMPORTS, f"{path}: {module}", words, remedy, place)
 
 
-def untrue(place: str, what: str, why: str) -> Objection:
-    """Return that a document shows what the product does not have or do. `place` is its file and line."""
-    remedy = "Let the document say what the product does, or let the product do what it says."
-    return _computed(DOCUMENTS, place, what, f"{place} shows `{what}`, but {why}", remedy)
+def reopened(path: str, line: int, what: str, code: str) -> Objection:
+    """Return that product code changes a class or module of others for all code beside it."""
+    place, remedy = f"{path}:{line}", "Write a function or a class of the project's own."
+    asked = "for all code of a program, and the spec does not ask for that"
+    words = f"{place} changes `{what}`, which is not the project's own, by `{code}`, {asked}"
+    return doubt(REOPENED, f"{path}: {what}", words, remedy, place)
+
+
+def untrue(path: str, line: int, what: str, why: str) -> Objection:
+    """Return that a document shows what the product does not have or do."""
+    place, remedy = f"{path}:{line}", "Let the document say what the product does, or let the product do it."
+    return doubt(DOCUMENTS, f"{path}: {what}", f"{place} shows `{what}`, but {why}", remedy, place)
 
 
 def lacks_a_key(path: str, key: str, other: str) -> Objection:
     """Return that a data file lacks a key which another one like it has since the work."""
     words = f"{path} had each key that {other} had, and since the work only the latter has `{key}`"
-    return _computed(SIBLINGS, path, key, words, f"Give {path} that key too, or take it out of both.")
+    return doubt(
+        SIBLINGS, f"{path}: {key}", words, f"Give {path} that key too, or take it out of both.", path
+    )
 
 
 def lacks_a_way_back(path: str) -> Objection:
     """Return that a new migration cannot be taken back."""
     words = f"each migration beside {path} can be taken back (down), and this new one cannot"
-    return _computed(SIBLINGS, path, "down", words, "Write its down migration.")
-
-
-def _computed(check: str, place: str, what: str, words: str, remedy: str) -> Objection:
-    subject = f"{re.sub(r':[0-9]+$', '', place)}: {what}"
-    return Objection(
-        check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, place=place
-    )
+    return doubt(SIBLINGS, f"{path}: down", words, "Write its down migration.", path)
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

@@ -1,13 +1,13 @@
 """The sources of a work that its users get: neither tests nor what only those who build the project run."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import PurePosixPath
 
 from orchestrator.checks.change import Change
 from orchestrator.checks.touched import is_test_data
-from orchestrator.git.trees import changed_paths, contents_at
+from orchestrator.git.trees import changed_paths, contents_at, files_in
 from orchestrator.project.files import belongs_to_tests, is_test_file, third_party, written_here
 from orchestrator.project.functions.languages import language_of
 from state.decoding import table_beside
@@ -35,6 +35,14 @@ def own_names(paths: Iterable[str]) -> frozenset[str]:
     places = [PurePosixPath(one) for one in paths if not (belongs_to_tests(one) or third_party(one))]
     parts = (part for one in places for part in (*one.parts[:-1], one.name.partition(".")[0]))
     return frozenset(part.lower() for part in parts)
+
+
+async def texts_of(change: Change, wanted: Callable[[str], bool]) -> dict[str, str]:
+    """Return the wanted files of a work that are no tests and no examples. A large one is not readable."""
+    every = [path for path in await files_in(change.repository, change.own_tree) if wanted(path)]
+    paths = [path for path in every if not (belongs_to_tests(path) or third_party(path) or "example" in path)]
+    texts = await contents_at(change.repository, change.own_tree, paths)
+    return {path: texts.get(path, b"{").decode("utf-8-sig", "replace") for path in paths}
 
 
 async def sources_of(change: Change) -> tuple[dict[str, bytes], dict[str, bytes]]:

@@ -47,21 +47,19 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     before, after = await sources_of(change)
     own = own_names(await files_in(change.repository, change.own_tree)) if after else frozenset()
     found = await aside(partial(newly_changed, before, after, own), "the sources of the work")
-    return tuple(
-        reopened(place, what, code) for place, what, code in found if not _is_asked_for(what, change.spec)
-    )
+    return tuple(reopened(*one) for one in found if not _is_asked_for(one[2], change.spec))
 
 
-_Found = tuple[str, str, str]  # the place, the class or module, and the code
+_Found = tuple[str, int, str, str]  # the path, the line, the class or module, and the code
 
 
 def newly_changed(
     before: Mapping[str, bytes], after: Mapping[str, bytes], own: frozenset[str]
 ) -> list[_Found]:
     """Return what sources change of others, and did not before."""
-    had = {what for path, content in before.items() for _, what, _ in changed_in(path, content, own)}
+    had = {one[2] for path, content in before.items() for one in changed_in(path, content, own)}
     new = (one for path, content in after.items() for one in changed_in(path, content, own))
-    return [one for one in new if one[1] not in had]
+    return [one for one in new if one[2] not in had]
 
 
 def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[_Found]:
@@ -79,7 +77,7 @@ def changed_in(path: str, content: bytes, own: frozenset[str]) -> Iterator[_Foun
             match = re.match(form.replace("BUILTIN", f"(?:{builtins})"), text)
             spared = match and (_is_spared(node, text, row) or _is_put_back(text, source))
             if match and not spared and _is_of_others(match, row, source, own):
-                yield f"{path}:{node.start_point[0] + 1}", match["what"], text.partition("\n")[0][:80]
+                yield path, node.start_point[0] + 1, match["what"], text.partition("\n")[0][:80]
                 break
 
 
