@@ -68,9 +68,9 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     if not after:
         return ()
     every = await files_in(change.repository, change.own_tree)
-    read = await texts_of(change, lambda path: bool(kind_of(path) or re.search(known("aliases")[""], path)))
-    given = {kind: given_by(kind, read) for kind in _ASKED}
-    project = Project(every, read, given, own_names(every))
+    aliases = re.compile(known("patterns")["aliases"])
+    read = await texts_of(change, lambda path: bool(kind_of(path) or aliases.search(path)))
+    project = await aside(partial(_project, every, read), "the manifests of the work")
     found = await aside(partial(strangers_in, after, project), "the imports of the work")
     if not found:
         return ()
@@ -82,6 +82,10 @@ async def objections_to(change: Change) -> tuple[Objection, ...]:
     roots, habits = {one.root for one in usual}, {one.why for one in usual} - {_OF_TESTS}
     left = [one for one in found if one.root not in roots and one.why not in habits]
     return tuple(imported(one.path, one.line, one.name, one.why) for one in left[:_MOST_NAMED])
+
+
+def _project(paths: Collection[str], texts: Mapping[str, str]) -> Project:
+    return Project(paths, texts, {kind: given_by(kind, texts) for kind in _ASKED}, own_names(paths))
 
 
 def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Stranger]:
@@ -99,11 +103,11 @@ def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Strange
         is_beside = '"files"' in package and stem not in package
         if given is None or is_beside or not _FOR_TESTS.isdisjoint(re.split(r"\W+|_", path.lower())):
             continue
-        imported = [*imports_of(path, content)]
-        roots = {re.split(r"[./]", name)[0].lower() for name, _ in imported} - standard(kind)
+        loaded = [*imports_of(path, content)]
+        roots = {re.split(r"[./]", name)[0].lower() for name, _ in loaded} - standard(kind)
         if any(len(root) >= _LEAST and root in stem.lower() for root in roots):
             continue
-        for name, line in imported:
+        for name, line in loaded:
             if tests := _leads_to_tests(name, path, kind, project):
                 found.append(Stranger(path, line, name, tests, _OF_TESTS))
             elif (root := re.match(known("roots")[kind], name)) and (
@@ -149,7 +153,7 @@ def _python(module: str, given: Given, project: Project) -> str:
 def _node(package: str, given: Given, project: Project) -> str:
     first = package.partition("/")[0]
     is_name = re.fullmatch(r"@[\w-]+/[\w.-]+|[a-z][\w.-]*", package)
-    if not is_name or package in standard("node") or first.lstrip("@") in words_of("hosts"):
+    if not is_name or package in standard("node") or first.lstrip("@") in words_of("others", "hosts"):
         return ""
     typed = f"@types/{package.lstrip('@').replace('/', '__')}"
     own = re.compile(rf'"name"\s*:\s*"{re.escape(package)}"')
@@ -159,7 +163,7 @@ def _node(package: str, given: Given, project: Project) -> str:
     ):
         return ""
     if package in given.developers:
-        return "" if words_of("bundlers") & given.developers else _FOR_DEVELOPERS
+        return "" if words_of("others", "bundlers") & given.developers else _FOR_DEVELOPERS
     return "" if typed in given.developers or first.lower() in project.own else _UNNAMED
 
 
@@ -167,7 +171,7 @@ def _go(name: str, given: Given, project: Project) -> str:
     own = [one for text in project.texts.values() for one in re.findall(r"(?m)^module\s+(\S+)", text)]
     if "." not in name.partition("/")[0] or _is_below(name, own):
         return ""
-    if _is_below(name.lower(), words_of("of_tests")):
+    if _is_below(name.lower(), words_of("others", "of_tests")):
         return _OF_TESTS
     return "" if _is_below(name, given.users) else _UNNAMED
 

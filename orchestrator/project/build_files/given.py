@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from orchestrator.project.build_files.manifests import manifest_of, placed_dependencies
+from orchestrator.project.build_files.manifests import dependencies_in, manifest_of
 from state.decoding import table_beside
 
 
@@ -23,13 +23,12 @@ class Given(NamedTuple):
 
 @cache
 def known(table: str) -> Mapping[str, str]:
-    """Return a table of `modules.yaml`. One that is a single text has the name ""."""
-    rows = table_beside(__file__, "modules.yaml")[table]
-    return rows if isinstance(rows, dict) else {"": rows}
+    """Return a table of `modules.yaml`."""
+    return cast("Mapping[str, str]", table_beside(__file__, "modules.yaml")[table])
 
 
 @cache
-def words_of(table: str, name: str = "") -> frozenset[str]:
+def words_of(table: str, name: str) -> frozenset[str]:
     """Return the words in a row of a table in small letters, none if it has no such row."""
     return frozenset(known(table).get(name, "").lower().split())
 
@@ -72,14 +71,12 @@ def _has(pattern: str, text: str) -> re.Match[str] | None:
 def _placed(path: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield what stands above or beside each dependency (keys, a group, its line), and its name."""
     if kind_of(path) != "ruby":
-        yield from ((keys, name) for keys, name, _ in placed_dependencies(path, text))
+        yield from ((keys, name) for keys, name, _ in dependencies_in(path, text))
         return
     group = ""
     for line in text.splitlines():
         group = line if _has("group", line) else "" if line.strip() == "end" else group
-        yield from (
-            (f"{group} {line.replace(name, '')}", name) for _, name, _ in placed_dependencies(path, line)
-        )
+        yield from ((f"{group} {line.replace(name, '')}", name) for _, name, _ in dependencies_in(path, line))
 
 
 def modules_of(distribution: str) -> frozenset[str]:

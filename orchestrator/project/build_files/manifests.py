@@ -78,25 +78,17 @@ def _all(texts: Mapping[str, str], unread: dict[str, None], *, lock: bool = Fals
         if row is None or row.lock is not lock:
             continue
         try:
-            for name, version in dependencies_in(path, text):
+            for _, name, version in dependencies_in(path, text):
                 found.setdefault(name, []).append(version)
         except ValueError:
             unread[path] = None
     return {name: " ".join(sorted(versions)) for name, versions in found.items()}
 
 
-def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of the dependencies in a file, each with the rest of its requirement.
+def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the dependencies in a file: the keys above each, its name, the rest of its requirement.
 
-    Raises:
-        ValueError: it cannot be read.
-    """
-    for _, name, version in placed_dependencies(path, text):
-        yield name, version
-
-
-def placed_dependencies(path: str, text: str) -> Iterator[tuple[str, str, str]]:
-    """As `dependencies_in`, each with the keys above it joined with dots before it, "" in other texts.
+    Keys are joined with dots, as in `.project.dependencies`. In a text that is no table they are "".
 
     Raises:
         ValueError: it cannot be read.
