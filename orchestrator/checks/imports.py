@@ -32,8 +32,8 @@ from state.records.objections import Objection
 _KIND = {"javascript": "node", "typescript": "node", "tsx": "node"}
 _LEAST = 3  # letters of a name
 _MOST_READ, _MOST_NAMED = 600, 10  # sources of the base, to see what it imports already; objections
-_TEST_FOLDERS = frozenset({"tests", "__tests__", "__mocks__", "conftest"})
-_AT_THE_TOP = frozenset({"test", "spec", "specs"})  # deeper a folder of this name may be the product's
+# Deeper than at the top a folder with one of the first names may be the product's.
+_OF_TEST_FOLDERS = re.compile(r"(?:test|specs?|(?:.*?/)??(?:tests|__tests__|__mocks__|conftest))(?=/|$)")
 _FOR_TESTS = frozenset({"test", "tests", "testing", "mock", "mocks", "fake"})  # words in a path
 _FOR_DEVELOPERS = "which the manifest lists for developers alone"
 _UNNAMED = "which no manifest names"
@@ -119,17 +119,15 @@ def strangers_in(sources: Mapping[str, bytes], project: Project) -> list[Strange
 
 def _leads_to_tests(name: str, path: str, kind: str, project: Project) -> str:
     """Return the folder of tests in the repository to which the name of a module leads, or ""."""
-    dots, plain = len(name) - len(name.lstrip(".")), name.lstrip(".")
+    dots, place = len(name) - len(name.lstrip(".")), ""
     if kind == "python":
-        parts = [*(PurePosixPath(path).parts[:-dots] if dots else ()), *plain.split(".")]
-    else:
-        parts = normpath(PurePosixPath(path).parent / name).split("/") if kind == "node" and dots else []
-    for nth, part in enumerate(parts):
-        if part in _TEST_FOLDERS or (nth == 0 and part in _AT_THE_TOP):
-            head = "/".join(parts[: nth + 1])
-            heads = (f"{head}/", f"src/{head}/", f"{head}.py" if part == "conftest" else f"{head}/")
-            return head if any(one.startswith(heads) for one in project.paths) else ""
-    return ""
+        above = PurePosixPath(path).parts[:-dots] if dots else ()
+        place = "/".join((*above, *name.lstrip(".").split(".")))
+    elif kind == "node" and dots:
+        place = normpath(PurePosixPath(path).parent / name)
+    head = found[0] if (found := _OF_TEST_FOLDERS.match(place)) else ""
+    beginnings = (f"{head}/", f"src/{head}/", f"{head}.py")
+    return head if any(one.startswith(beginnings) for one in project.paths) else ""
 
 
 def _python(module: str, given: Given, project: Project) -> str:

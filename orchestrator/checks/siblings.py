@@ -25,7 +25,6 @@ from state.records.objections import Objection
 
 _MOST_FILES, _MOST_NAMED = 400, 10
 _LEAST, _LEAST_OF_ONE_FORM = 2, 4  # keys, and files; files
-_DEEP = 3  # folders above a file of which one may name the language: `de/LC_MESSAGES/app.po`
 _Read = Callable[[str], object]
 _DATA: dict[str, _Read] = {
     **dict.fromkeys((".json", ".arb"), json.loads),
@@ -70,28 +69,17 @@ def families(path: str) -> dict[str, str]:
     In those of translations `*` stands for a language.
     """
     place = PurePosixPath(path)
-    stem, folder, suffix = place.stem, place.parent, place.suffix
-    if suffix == ".sql":
-        return {f"{folder}/migrations": stem}
-    if suffix not in {*_DATA, *_table()["keys"]} or third_party(path) or _search("tools", stem):
+    if place.suffix == ".sql":
+        return {f"{place.parent}/migrations": place.stem}
+    if place.suffix not in {*_DATA, *_table()["keys"]} or third_party(path) or _search("tools", place.stem):
         return {}
-    found = dict[str, str]()
-    for at, part in list(enumerate(place.parts[:-1]))[-_DEEP:]:
-        if _is_language(part):
-            found["/".join((*place.parts[:at], "<*>", *place.parts[at + 1 :]))] = part
-    named = _search("in a name", stem)
-    if _is_language(stem):
-        found[f"{folder}/<*>{suffix}"] = stem
-    elif named and _is_language(named[2]):
-        found[f"{folder}/{named[1]}<*>{suffix}"] = named[2]
-    else:
-        found |= {f"{folder}/{stem}<*>{suffix}": "", f"{folder}/*{suffix}": stem}
-    return found
-
-
-def _is_language(name: str) -> bool:
-    match = _search("language", name)
-    return bool(match and match[1] in _words("languages"))
+    found = {
+        f"{path[: one.start()]}<*>{path[one.end() :]}": one[1] or one[2]
+        for one in re.finditer(_table()["patterns"]["language"], path)
+        if (one[1] or one[2])[:2] in _words("languages")
+    }
+    names = {f"{place.stem}<*>": "", "*": place.stem}
+    return found or {str(place.with_name(f"{name}{place.suffix}")): own for name, own in names.items()}
 
 
 def unlike(
