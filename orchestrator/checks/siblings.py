@@ -107,7 +107,9 @@ def unlike(
         for path, key, other in _behind(olds, news):
             lacking = sum(key not in one for one in news.values())
             counts = is_text or not of_tests or (lacking == 1 and key not in had)
-            if counts and _names(spec, path, is_text) is _names(spec, other, is_text):  # else it means one
+            is_new_text = is_text and path not in before
+            means_one = _names(spec, path, is_text) is not _names(spec, other, is_text)
+            if counts and (is_new_text or not means_one):
                 found.setdefault((path, key), other)
     return [(path, key, other) for (path, key), other in sorted(found.items())]
 
@@ -133,10 +135,11 @@ def _is_of_one_form(olds: Mapping[str, _Keys]) -> bool:
 
 
 def _names(spec: str, path: str, is_text: bool) -> bool:
-    """Whether a spec names a file: a translation with its suffix, because languages are words too."""
-    place = PurePosixPath(path)
-    name = re.escape(place.name if is_text else place.stem)
-    return re.search(rf"(?<![\w-]){name}(?![\w-])", spec) is not None
+    """Whether a spec names a file: a translation by its name with the suffix, or by its language."""
+    place, called = PurePosixPath(path), _table()["called"]
+    names = [re.escape(place.name if is_text else place.stem)]
+    names += [called[own[:2]] for own in families(path).values() if is_text and own[:2] in called]
+    return re.search(rf"(?<![\w-])(?:{'|'.join(names)})(?![\w-])", spec) is not None
 
 
 def keys_in(path: str, content: bytes, own: str = "") -> _Keys:
