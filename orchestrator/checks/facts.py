@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.concurrency import aside_or
-from orchestrator.git.trees import changed_paths, contents_at, links_in
+from orchestrator.git.trees import changed_paths, contents_at, known_as, links_in
 from orchestrator.project.build_files.manifests import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, written_here
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.functions.public import NameChanges, name_changes
-from orchestrator.project.runs_later import known_as
 from state.records.work import WorkFacts
 
 _LARGEST_LOCK = 20_000_000  # bytes of a lock file
