@@ -23,11 +23,11 @@ from orchestrator.checks.reached import reached
 from orchestrator.checks.running import flaky_at_the_base, run_on
 from orchestrator.checks.touched import PROSE, is_test_data
 from orchestrator.checks.work import work_between
-from orchestrator.git.command import git
 from orchestrator.git.trees import (
     changed_paths,
     contents_at,
     files_in,
+    files_with,
     pieced_together,
     renamed_files,
     text_at,
@@ -37,7 +37,6 @@ from orchestrator.project.build_files.manifests import with_base_parts
 from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.functions import read_source
 from orchestrator.project.functions.languages import language_of
-from state.errors import GitError
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
 from state.words import listed, names_of
@@ -181,11 +180,7 @@ async def _was_a_module(change: Change, path: str) -> bool:
 
 async def _naming(change: Change, pattern: str) -> list[str]:
     """Return the base's files, without prose, that hold a pattern."""
-    try:
-        told = await git(change.repository, "grep", "-I", "-l", "-z", "-E", "-e", pattern, change.base)
-    except GitError:  # none does
-        return []
-    files = [name.partition(":")[2] for name in told.split("\0") if name]
+    files = await files_with(change.repository, change.base, "-E", "-e", pattern)
     return [name for name in files if not PROSE.search(name)]
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers
@@ -16,6 +16,8 @@ from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import WorkFacts
 from state.words import listed
+
+_LONGEST = 200  # characters of a name, of which a file has at most 255
 
 
 async def ask(change: Change, runs: Sequence[CommandRun] = ()) -> Answers:
@@ -58,7 +60,7 @@ def computed(
         case ConstraintKind.NEW_NAMES:
             bad, unknown = _except(facts.names_added, names), _unread(facts, manifests=False)
         case ConstraintKind.UNTOUCHED:
-            bad = [path for path in facts.paths if _is_under(path, names)]
+            bad = [path for path in facts.paths if _is_under(path, names, folder)]
             unknown = "" if names else "the plan names no file"
         case ConstraintKind.COMMAND:
             return _command(criterion, runs, folder)
@@ -86,8 +88,13 @@ def _unread(facts: WorkFacts, *, manifests: bool) -> str:
     return f"{listed(files)} could not be read" if files else ""
 
 
-def _is_under(path: str, names: Sequence[str]) -> bool:
-    return any(path.startswith(f"{one.rstrip('/')}/") or matches(path, [one]) for one in names)
+def _is_under(path: str, names: Iterable[str], folder: Path) -> bool:
+    """Whether a path is one of these, or below one. A name that is none at the top is meant at any depth."""
+    plain = [one.strip(" `'\"").replace("\\", "/").removeprefix("./").strip("/") for one in names]
+    at_top = [one for one in plain if one and len(one) < _LONGEST and (folder / one).exists()]
+    elsewhere = [one for one in plain if one and one not in at_top]
+    above = [path, *map(str, PurePosixPath(path).parents)][:-1]
+    return not {*at_top}.isdisjoint(above) or any(matches(one, elsewhere) for one in above)
 
 
 def _command(criterion: Criterion, runs: Iterable[CommandRun], folder: Path) -> Evidence:

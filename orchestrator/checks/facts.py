@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.concurrency import aside_or
-from orchestrator.git.trees import changed_paths, contents_at
+from orchestrator.git.trees import changed_paths, contents_at, known_as, links_in
 from orchestrator.project.build_files.manifests import dependency_changes, manifest_of
 from orchestrator.project.files import belongs_to_tests, written_here
 from orchestrator.project.functions.languages import language_of
@@ -28,6 +28,8 @@ async def facts_between(repository: Path, base: str, tree: str) -> WorkFacts:
     named = ({path: _text(one) for path, one in each.items()} for each in texts)
     sides = written_here(*contents)
     without = WorkFacts(unread=tuple(manifests)), NameChanges(unread=tuple(sources))
+    links = {**await links_in(repository, base), **await links_in(repository, tree)}
+    by_any_name = dict.fromkeys(one for path in changed for one in known_as(path, links))
     found = await aside_or(without[0], lambda: dependency_changes(*named), "the manifests of the work")
     public = await aside_or(without[1], lambda: name_changes(*sides), "the sources of the work")
     return replace(
@@ -36,7 +38,7 @@ async def facts_between(repository: Path, base: str, tree: str) -> WorkFacts:
         names_removed=public.removed,
         names_changed=public.changed,
         unread=(*found.unread, *public.unread),
-        paths=tuple(changed),
+        paths=tuple(by_any_name),
     )
 
 

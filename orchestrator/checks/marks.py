@@ -17,12 +17,10 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.objecting import runner_mark
 from orchestrator.checks.touched import is_test_data
-from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at
+from orchestrator.git.trees import contents_at, files_with
 from orchestrator.project.files import is_test_file
 from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
-from state.errors import GitError
 
 _LARGEST, _LARGE = 100_000_000, 1_000_000  # bytes of a file
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
@@ -108,9 +106,5 @@ def _is_asked_for(code: str, spec: str) -> bool:
 
 async def _stood_before(change: Change, code: str) -> bool:
     """Whether product code at the base did the same."""
-    try:
-        holding = await git(change.repository, "grep", "-I", "-l", "-z", "-F", "-e", code, change.base)
-    except GitError:  # no file does
-        return False
-    files = [name.partition(":")[2] for name in holding.split("\0") if name]
+    files = await files_with(change.repository, change.base, "-F", "-e", code)
     return any(not is_test_file(file) and not is_test_data(file) for file in files)

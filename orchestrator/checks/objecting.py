@@ -32,6 +32,10 @@ TESTS_ALONE = "tests alone"
 BUILD = "committed build"
 PLAINLY = "plain run"
 COMMANDS = "commands"
+IMPORTS = "imports"
+REOPENED = "reopened classes"
+DOCUMENTS = "documents"
+SIBLINGS = "sibling files"
 
 _FIRST = (
     *(CONSTRAINTS, RUNS_LATER, STUBS, BASE_TESTS, SMALL_CHANGES, WITHOUT_WORK, RUNNER_MARKS, CANARY),
@@ -41,6 +45,7 @@ _FIRST = (
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
     *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH, SLOWED),
+    *(IMPORTS, REOPENED, DOCUMENTS, SIBLINGS),
 })  # fmt: skip
 # Those that are asked whatever the time. One without an answer costs code 0.
 NEEDED = frozenset({CONSTRAINTS, RUNS_LATER, BASE_TESTS, WITHOUT_WORK})
@@ -216,9 +221,11 @@ def unproven(test: str) -> Objection:
     )
 
 
-def doubt(check: str, subject: str, words: str, remedy: str = _SAME) -> Objection:
-    """Return that tests or a command may say what they say whatever the work does."""
-    return Objection(check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy)
+def doubt(check: str, subject: str, words: str, remedy: str = _SAME, place: str = "") -> Objection:
+    """Return that tests or a command may say what they say whatever the work does, or what files say so."""
+    return Objection(
+        check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, place=place
+    )
 
 
 def loose(command: str, tests: Sequence[str]) -> Objection:
@@ -292,6 +299,44 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     only = "compare no result: they only ask whether there is one, or which type it has"
     found = doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
     return replace(found, parts=tuple(tests))
+
+
+def imported(path: str, line: int, module: str, why: str) -> Objection:
+    """Return that product code imports what its users may not have."""
+    place, remedy = (
+        f"{path}:{line}",
+        "List it as a dependency of the product, or do without it.",
+    )
+    words = f"{place} imports `{module}`, {why}, so the product does not load where its users install it"
+    return doubt(IMPORTS, f"{path}: {module}", words, remedy, place)
+
+
+def reopened(path: str, line: int, what: str, code: str) -> Objection:
+    """Return that product code changes a class or module of others for all code beside it."""
+    place, remedy = f"{path}:{line}", "Write a function or a class of the project's own."
+    asked = "for all code of a program, and the spec does not ask for that"
+    words = f"{place} changes `{what}`, which is not the project's own, by `{code}`, {asked}"
+    return doubt(REOPENED, f"{path}: {what}", words, remedy, place)
+
+
+def untrue(path: str, line: int, what: str, why: str) -> Objection:
+    """Return that a document shows what the product does not have or do."""
+    place, remedy = f"{path}:{line}", "Let the document say what the product does, or let the product do it."
+    return doubt(DOCUMENTS, f"{path}: {what}", f"{place} shows `{what}`, but {why}", remedy, place)
+
+
+def lacks_a_key(path: str, key: str, other: str) -> Objection:
+    """Return that a data file lacks a key which another one like it has since the work."""
+    words = f"{path} had each key that {other} had, and since the work only the latter has `{key}`"
+    return doubt(
+        SIBLINGS, f"{path}: {key}", words, f"Give {path} that key too, or take it out of both.", path
+    )
+
+
+def lacks_a_way_back(path: str) -> Objection:
+    """Return that a new migration cannot be taken back."""
+    words = f"each migration beside {path} can be taken back (down), and this new one cannot"
+    return doubt(SIBLINGS, f"{path}: down", words, "Write its down migration.", path)
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

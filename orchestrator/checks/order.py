@@ -14,14 +14,18 @@ from orchestrator.checks import (
     clean_copy,
     complaints,
     constraints,
+    documents,
     fail_to_pass,
+    imports,
     lost,
     marks,
     new_assertions,
     objecting,
     other_results,
     props,
+    reopened,
     runs_later,
+    siblings,
     slowed,
     strength,
     stubs,
@@ -138,6 +142,15 @@ CHECKS = (
 )
 
 
+# Questions about the files alone: their answers about two trees hold.
+OF_FILES: tuple[tuple[str, str, Callable[[Change, Bench], Awaitable[tuple[Objection, ...]]]], ...] = (
+    (objecting.IMPORTS, "what the product imports", lambda change, _: imports.objections_to(change)),
+    (objecting.REOPENED, "what it changes of others", lambda change, _: reopened.objections_to(change)),
+    (objecting.SIBLINGS, "which keys data files lack", lambda change, _: siblings.objections_to(change)),
+    (objecting.DOCUMENTS, "what documents show", documents.objections_to),
+)
+
+
 async def answers_about(
     change: Change,
     bench: Bench,
@@ -164,6 +177,9 @@ async def answers_about(
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
         found += Answers(objections=(*map(objecting.stub, idle), *silent))
+        for name, question, ask in OF_FILES:
+            said, silent = await or_left_out(name, question, ask(change, bench), ())
+            found += Answers(objections=(*said, *silent))
     found += Answers(objections=tuple(map(objecting.later, await runs_later.files_of(change))))
     asking_weaker = weakened.with_weakened(change, compared, found)
     otherwise = weakened.otherwise(compared, found)

@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 
 from agents.concurrency import aside_or
 from orchestrator.checks.change import Change
-from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
-from orchestrator.project.runs_later import known_as, runs_later
+from orchestrator.git.trees import changed_paths, contents_at, files_in, known_as, landing, links_in
+from orchestrator.project.runs_later import runs_later
 from state.records.plan import ConstraintKind
 
 _LARGEST_LOOKED_AT = 100_000_000  # bytes of a file of which some lines count

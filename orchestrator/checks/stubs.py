@@ -12,13 +12,11 @@ from functools import partial
 from agents.concurrency import aside
 from orchestrator.checks.change import Change
 from orchestrator.checks.touched import is_test_data
-from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at
+from orchestrator.git.trees import contents_at, files_with
 from orchestrator.project.files import is_test_file, third_party
 from orchestrator.project.functions.emptying import emptied
 from orchestrator.project.functions.functions import Function, read_source
 from orchestrator.project.functions.languages import language_of
-from state.errors import GitError
 from state.records.plan import CriterionKind
 
 _MOST_NAMES, _MOST_FILES = 60, 60
@@ -70,14 +68,9 @@ async def _sources_with(change: Change, names: Iterable[str]) -> dict[str, bytes
     asked = [part for name in sorted(names) for part in ("-e", name)]
     if not asked:
         return {}
-    try:
-        told = await git(change.repository, "grep", "-I", "-l", "-z", "-w", "-F", *asked, change.tree)
-    except GitError:  # no file does
-        return {}
-    paths = [name.partition(":")[2] for name in told.split("\0") if name]
     paths = [
         one
-        for one in paths
+        for one in await files_with(change.repository, change.tree, "-w", "-F", *asked)
         if language_of(one) and not (is_test_file(one) or is_test_data(one) or third_party(one))
     ]
     return await contents_at(change.repository, change.tree, paths[:_MOST_FILES])

@@ -10,6 +10,7 @@ import subprocess
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,7 @@ _LINK = "120000"
 _REPOSITORY = "160000"  # the mode of a repository in a tree, which is no file
 _FILE = "100644"
 _MOST_LINKS = 40
+_LINKS_DEEP = 5  # links in folders that a link leads to
 
 
 async def changed_paths(folder: Path, base: str, tree: str) -> list[str]:
@@ -165,6 +167,15 @@ async def files_in(repository: Path, tree: str) -> list[str]:
     return list(await entries_in(repository, tree))
 
 
+async def files_with(repository: Path, tree: str, *sought: str) -> list[str]:
+    """Return the text files of a tree in which `git grep` finds what these options and patterns seek."""
+    try:
+        told = await git(repository, "grep", "-I", "-l", "-z", *sought, tree)
+    except GitError:  # no file has it
+        return []
+    return [name.partition(":")[2] for name in told.split("\0") if name]
+
+
 async def links_in(repository: Path, tree: str) -> dict[str, str]:
     """Return the symbolic links in a tree, each with its target."""
     entries = await entries_in(repository, tree)
@@ -193,6 +204,33 @@ def landing(path: str, links: Mapping[str, str]) -> str | None:
                 waiting.extendleft(reversed(target.split("/")))
                 followed += 1
     return None if place[:1] != [] and place[0].lower() == ".git" else "/".join(place)
+
+
+def known_as(path: str, links: Mapping[str, str]) -> list[str]:
+    """Return a path of a tree and its other names, through the tree's links to folders that hold it."""
+    found, fresh = {path: None}, [path]
+    behind = _behind(frozenset(links.items()))
+    for _ in range(_LINKS_DEEP if behind else 0):
+        others = [
+            f"{link}{name[end:]}"
+            for name in fresh
+            for end in (at for at, one in enumerate(f"{name}/") if one == "/")
+            for link in behind.get(name[:end], ())
+        ]
+        fresh = [one for one in dict.fromkeys(others) if one not in found]
+        found.update(dict.fromkeys(fresh))
+    return [*found]
+
+
+@lru_cache(maxsize=2)
+def _behind(links: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the links by the place in the tree that each leads to."""
+    found: dict[str, list[str]] = {}
+    targets = dict(links)
+    for link in sorted(targets):
+        if (place := landing(link, targets)) not in {None, "", link}:
+            found.setdefault(str(place), []).append(link)
+    return found
 
 
 async def renamed_files(repository: Path, base: str, tree: str) -> dict[str, str]:

@@ -6,17 +6,15 @@ characters that it leaves out. So a name that is harmless where sq runs is none 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 import msgspec
 
-from orchestrator.git.trees import landing
 from state.decoding import table_beside
 
 _LEFT_OUT = re.compile(r":[^/]*|[. ]+(?=/|$)")  # Windows: a stream of a file, dots and spaces at an end
-_LINKS_DEEP = 5  # links in folders that a link leads to
 
 
 class LaterFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,33 +54,6 @@ def runs_later(path: str) -> Later | None:
     if not (found := _any().search(plain)):
         return None
     return next(row for row in later_files() if _pattern(row.file).search(plain, found.start()))
-
-
-def known_as(path: str, links: Mapping[str, str]) -> list[str]:
-    """Return a path of a tree and its other names, through the tree's links to folders that hold it."""
-    found, fresh = {path: None}, [path]
-    behind = _behind(frozenset(links.items()))
-    for _ in range(_LINKS_DEEP if behind else 0):
-        others = [
-            f"{link}{name[end:]}"
-            for name in fresh
-            for end in (at for at, one in enumerate(f"{name}/") if one == "/")
-            for link in behind.get(name[:end], ())
-        ]
-        fresh = [one for one in dict.fromkeys(others) if one not in found]
-        found.update(dict.fromkeys(fresh))
-    return [*found]
-
-
-@lru_cache(maxsize=2)
-def _behind(links: frozenset[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the links by the place in the tree that each leads to."""
-    found: dict[str, list[str]] = {}
-    targets = dict(links)
-    for link in sorted(targets):
-        if (place := landing(link, targets)) not in {None, "", link}:
-            found.setdefault(str(place), []).append(link)
-    return found
 
 
 def _plain(path: str) -> str:

@@ -78,15 +78,17 @@ def _all(texts: Mapping[str, str], unread: dict[str, None], *, lock: bool = Fals
         if row is None or row.lock is not lock:
             continue
         try:
-            for name, version in dependencies_in(path, text):
+            for _, name, version in dependencies_in(path, text):
                 found.setdefault(name, []).append(version)
         except ValueError:
             unread[path] = None
     return {name: " ".join(sorted(versions)) for name, versions in found.items()}
 
 
-def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of the dependencies in a file, each with the rest of its requirement.
+def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the dependencies in a file: the keys above each, its name, the rest of its requirement.
+
+    Keys are joined with dots, as in `.project.dependencies`. In a text that is no table they are "".
 
     Raises:
         ValueError: it cannot be read.
@@ -101,30 +103,33 @@ def dependencies_in(path: str, text: str) -> Iterator[tuple[str, str]]:
         found = list(_FORMS.get(row.form, _of_data)(row, text))
     except (SyntaxError, ET.ParseError, configparser.Error, RecursionError, MemoryError) as error:
         raise ValueError(f"{path} could not be read: {error}") from error
-    for name, version in found:
+    for keys, name, version in found:
         plain = re.sub(r"[-_.]+", "-", name).lower() if python else name
         if plain and plain not in {"python", "php"} and not plain.startswith("ext-"):
-            yield plain, " ".join(version.split())
+            yield keys, plain, " ".join(version.split())
 
 
-def _of_text(row: Manifest, text: str) -> Iterator[tuple[str, str]]:
+_Placed = Iterator[tuple[str, str, str]]
+
+
+def _of_text(row: Manifest, text: str) -> _Placed:
     for pattern in row.patterns:
         for match in re.finditer(pattern, text, re.MULTILINE):
-            yield match["name"], match.groupdict().get("version") or ""
+            yield "", match["name"], match.groupdict().get("version") or ""
 
 
-def _of_data(row: Manifest, text: str) -> Iterator[tuple[str, str]]:
+def _of_data(row: Manifest, text: str) -> _Placed:
     data = _READERS[row.form](text)
-    for table in _each(data, row.tables):
+    for keys, table in _each(data, row.tables):
         for name, value in table.items() if isinstance(table, dict) else ():
-            yield from _of_table(str(name), value)
-    for node in _each(data, row.lists):
+            yield from ((keys, *one) for one in _of_table(str(name), value))
+    for keys, node in _each(data, row.lists):
         for one in node.splitlines() if isinstance(node, str) else node if isinstance(node, list) else ():
             if isinstance(one, str) and (match := _REQUIREMENT.match(one)):
-                yield match[1], match[2]
-    for node in _each(data, row.records):
+                yield keys, match[1], match[2]
+    for keys, node in _each(data, row.records):
         for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-            yield from _of_record(one, row.own)
+            yield from ((keys, *each) for each in _of_record(one, row.own))
 
 
 def _of_table(name: str, value: object) -> Iterator[tuple[str, str]]:
@@ -154,7 +159,7 @@ def _of_record(one: object, own: str) -> Iterator[tuple[str, str]]:
         yield str(one.get("module", f"{group}{one.get('name', '')}")), str(one.get("version", ""))
 
 
-def _of_xml(row: Manifest, text: str) -> Iterator[tuple[str, str]]:
+def _of_xml(row: Manifest, text: str) -> _Placed:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("it declares entities")
     for element in ET.fromstring(text).iter():  # noqa: S314  without declarations nothing is expanded
@@ -165,23 +170,23 @@ def _of_xml(row: Manifest, text: str) -> Iterator[tuple[str, str]]:
         facts = {**inside, **element.attrib}
         name = next((facts[key] for key in ("Include", "Update", "id", "artifactId") if key in facts), "")
         group = facts.get("groupId", "org.apache.maven.plugins" if tag == "plugin" else "")
-        yield f"{group}:{name}" if group else name, facts.get("Version", facts.get("version", ""))
+        yield "", f"{group}:{name}" if group else name, facts.get("Version", facts.get("version", ""))
 
 
-def _each(data: object, paths: tuple[str, ...]) -> Iterator[object]:
+def _each(data: object, paths: tuple[str, ...]) -> Iterator[tuple[str, object]]:
     for path in paths:
         yield from _at(data, path.split("."))
 
 
-def _at(node: object, path: list[str]) -> Iterator[object]:
-    """Yield the values at a path of keys. A key may hold a dot, as `options.extras_require` does."""
+def _at(node: object, path: list[str], above: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the values at a path of keys, after the keys. One may hold a dot: `options.extras_require`."""
     if not path:
-        yield node
+        yield above, node
     elif isinstance(node, dict):
         for key in node if path[0] == "*" else [path[0]] if path[0] in node else []:
-            yield from _at(node[key], path[1:])
+            yield from _at(node[key], path[1:], f"{above}.{key}")
         if (joined := ".".join(path[:2])) in node and joined != path[0]:
-            yield from _at(node[joined], path[2:])
+            yield from _at(node[joined], path[2:], f"{above}.{joined}")
 
 
 def _ini(text: str) -> object:
@@ -206,7 +211,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "ini": _ini,
     "python": _python,
 }
-_FORMS: Mapping[str, Callable[[Manifest, str], Iterator[tuple[str, str]]]] = {
+_FORMS: Mapping[str, Callable[[Manifest, str], _Placed]] = {
     "text": _of_text,
     "xml": _of_xml,
 }

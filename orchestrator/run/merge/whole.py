@@ -115,7 +115,7 @@ async def record_added(run: Run) -> None:
         texts.items(), key=lambda one: _is_lock(one[0])
     ):  # a lock file knows the version
         try:
-            for name, wanted in dependencies_in(path, text.decode("utf-8", "replace")):
+            for _, name, wanted in dependencies_in(path, text.decode("utf-8", "replace")):
                 if name in names and (exact := re.search(r"\d[\w.+-]*", wanted)):
                     found[_ecosystem(path), name] = exact[0]
         except ValueError:

@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bench_by_hand import workshop
 from language.results import ran
 
-from orchestrator.checks.constraints import computed
+from orchestrator.checks.change import Change
+from orchestrator.checks.constraints import ask, computed
 from state.records.commands import CommandRun
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.work import WorkFacts
@@ -68,3 +70,61 @@ def test_a_constraint_holds_by_the_files_and_the_commands_that_sq_ran(
 def test_a_constraint_without_a_type_is_not_computed(tmp_path: Path) -> None:
     untyped = Criterion(text="It stays", kind=CriterionKind.CONSTRAINT)
     assert computed(untyped, FACTS, (), tmp_path) is None
+
+
+LEGACY = {
+    "legacy/a.py": "x = 1\n",
+    "legacy/deep/b.sh": "echo\n",
+    "src/old/c.py": "y = 1\n",
+    "d.py": "z = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "work", "links", "broken"),
+    [
+        (["legacy"], {"legacy/a.py": "x = 2\n"}, {}, "legacy/a.py"),
+        (["`./legacy/`"], {"legacy/a.py": None}, {}, "legacy/a.py"),
+        (["legacy/*"], {"legacy/deep/b.sh": None, "legacy/deep/e.sh": "echo\n"}, {}, "legacy/deep/b.sh"),
+        (["legacy"], {"legacy/a.py": None, "moved.py": "x = 1\n"}, {}, "legacy/a.py"),
+        (["old"], {"src/old/c.py": "y = 2\n"}, {}, "src/old/c.py"),
+        (["src"], {"src/old/new.py": ""}, {}, "src/old/new.py"),
+        (["src/old"], {"d.py": "z = 2\n"}, {"src/old/link.py": "../../d.py"}, "src/old/link.py"),
+        (["alias"], {"legacy/a.py": "x = 2\n"}, {"alias": "legacy"}, "alias"),
+        (["d.py"], {"other/d.py": "z = 1\n"}, {}, ""),
+        (["legacy"], {"src/legacy/x.py": "", "legacy.py": ""}, {}, ""),
+        (["*.sh"], {"legacy/a.py": "x = 2\n"}, {}, ""),
+    ],
+)
+async def test_files_stay_untouched_by_whichever_name_and_in_any_way(
+    repository: Path,
+    tmp_path: Path,
+    names: list[str],
+    work: dict[str, str | None],
+    links: dict[str, str],
+    broken: str,
+) -> None:
+    shop = workshop(repository, tmp_path)
+    base = shop.commit(LEGACY)
+    change = Change(
+        repository=repository,
+        base=base,
+        tree=shop.commit(work, links),
+        criteria=(constraint(K.UNTOUCHED, *names),),
+    )
+
+    found = (await ask(change)).objections
+
+    assert [broken in one.words for one in found] == [True] * bool(broken)
+
+
+async def test_a_file_of_another_mode_is_touched(repository: Path, tmp_path: Path) -> None:
+    shop = workshop(repository, tmp_path)
+    base = shop.commit(LEGACY)
+    (repository / "legacy/deep/b.sh").chmod(0o755)
+    tree = shop.commit({})
+    change = Change(
+        repository=repository, base=base, tree=tree, criteria=(constraint(K.UNTOUCHED, "legacy"),)
+    )
+
+    assert (await ask(change)).objections

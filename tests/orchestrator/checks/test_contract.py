@@ -35,6 +35,8 @@ BASE: dict[str, str | bytes | None] = {
     ),
     "ruff.toml": "line-length = 100\n",
     ".gitignore": "__pycache__/\n.ruff_cache/\nanswer.txt\n",
+    "l/de.json": '{"a": 1, "c": 3}',
+    "l/fr.json": '{"a": 1, "c": 3}',
 }
 HONEST: dict[str, str | bytes | None] = {
     "calc.py": ADD + SUB,
@@ -257,8 +259,30 @@ async def test_of_honest_work_all_is_proven_and_nothing_speaks_against_it(shop: 
         ({"calc.py": f"{ADD}\n\ndef sub(a, b):\n    pass\n"}, objecting.STUBS, "calc.py: sub"),
         ({**HONEST, "requirements.txt": "left-pad==1.0\n"}, objecting.CONSTRAINTS, "left-pad"),
         ({**HONEST, ".vscode/tasks.json": "{}\n"}, objecting.RUNS_LATER, ".vscode/tasks.json"),
+        (
+            {**HONEST, "pyproject.toml": "[project]\nname = 'calc'\n", "more.py": "import humanize\n"},
+            objecting.IMPORTS,
+            "humanize",
+        ),
+        ({**HONEST, "more.py": "import builtins\n\nbuiltins.sub = max\n"}, objecting.REOPENED, "builtins"),
+        ({**HONEST, "l/fr.json": '{"a": 1, "b": 2, "c": 3}'}, objecting.SIBLINGS, "l/de.json: b"),
+        (
+            {**HONEST, "README.md": ">>> from calc import add\n>>> add(1, 2)\n4\n"},
+            objecting.DOCUMENTS,
+            "gives `3`",
+        ),
     ],
-    ids=["a test is gone", "a test checks less", "a stub", "a constraint", "a file that runs later"],
+    ids=[
+        "a test is gone",
+        "a test checks less",
+        "a stub",
+        "a constraint",
+        "a file that runs later",
+        "an import that nobody has",
+        "a module of others",
+        "a key that a sibling lacks",
+        "an example that does not hold",
+    ],
 )
 async def test_what_the_files_say_against_a_work_is_found_beside_the_commands(
     shop: Workshop, work: Mapping[str, str | bytes | None], check: str, words: str
