@@ -3,10 +3,16 @@
 from functools import partial
 from pathlib import Path
 
+from orchestrator.checks import objecting
 from orchestrator.checks.bench import Bench
-from orchestrator.run.evidence.objections import needed_by
 from orchestrator.run.places.set_up import have_outputs, scratch_worktree
 from orchestrator.run.record import Trial
+from state.settings.records import Effort
+
+
+def needed_by(effort: Effort) -> frozenset[str]:
+    """Return the names of the checks that are asked at this effort whatever the time."""
+    return objecting.NEEDED_FROM_MEDIUM if effort.block_unasked_work else objecting.NEEDED
 
 
 def bench_of(run: Trial) -> Bench:

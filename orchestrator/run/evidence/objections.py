@@ -32,11 +32,6 @@ def policy_of(effort: Effort) -> Policy:
     )
 
 
-def needed_by(effort: Effort) -> frozenset[str]:
-    """Return the names of the checks that are asked at this effort whatever the time."""
-    return objecting.NEEDED_FROM_MEDIUM if effort.block_unasked_work else objecting.NEEDED
-
-
 def gaps_of_whole(view: RunView, policy: Policy) -> list[Objection]:
     """Return the objections that keep the merged whole from code 0."""
     proofs = view.evidence.proofs.get(("", view.whole.tree))

@@ -15,7 +15,7 @@ from orchestrator.checks.objecting import (
     WITHOUT_WORK,
 )
 from orchestrator.checks.order import CHECKS, or_left_out
-from orchestrator.run.evidence.objections import needed_by
+from orchestrator.run.evidence.bench import needed_by
 from state.errors import SqError
 from state.records.objections import Weight
 from state.settings.presets import efforts
