@@ -4,6 +4,7 @@ The words are for people who have never heard of sq, so they say what was asked 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from state.records.commands import CanaryResult, WithoutWork
 from state.records.objections import Objection, Proof, Weight
@@ -27,6 +28,7 @@ TESTS_ALONE = "tests alone"
 BUILD = "committed build"
 PLAINLY = "plain run"
 COMMANDS = "commands"
+FRONT_DOOR = "front door"
 
 _FIRST = (
     *(CONSTRAINTS, RUNS_LATER, STUBS, BASE_TESTS, SMALL_CHANGES, WITHOUT_WORK, RUNNER_MARKS, CANARY),
@@ -35,7 +37,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS),
-    *(REPLACED, TESTS_ALONE, BUILD),
+    *(REPLACED, TESTS_ALONE, BUILD, FRONT_DOOR),
 })  # fmt: skip
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
@@ -223,6 +225,62 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     """Return that the tests which need the work only ask whether there is a result."""
     only = "compare no result: they only ask whether there is one, or which type it has"
     return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
+
+
+def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
+    return Objection(
+        check=FRONT_DOOR,
+        weight=Weight.ONCE,
+        subject=subject,
+        words=words,
+        remedy=remedy,
+        place=place,
+        evidence=evidence,
+    )
+
+
+def not_made(manifest: str, why: str, output: str) -> Objection:
+    """Return that the product cannot be made of the committed files any more."""
+    words = f"the product of {manifest} cannot be made of the committed files, and could before ({why})"
+    remedy = "Commit all that it needs, and name what it needs in its manifest."
+    return _of_the_product(manifest, words, remedy, manifest, output)
+
+
+def not_in_product(name: str, manifest: str, why: str) -> Objection:
+    """Return that something is missing or does not load in the package that users install."""
+    words = f"the package was made as its users install it, and {name} does not work there: {why}"
+    remedy = f"Let {manifest} name all that the package needs, by the names that the code has."
+    return _of_the_product(name, words, remedy, manifest)
+
+
+def unknown_command(command: str, source: str, why: str) -> Objection:
+    """Return that the product does not know a command that a text quotes."""
+    words = f"{source} quotes `{command}`, and the product as its users get it does not know it: {why}"
+    remedy = "Wire it where users start the product, or correct the text if it is wrong."
+    return _of_the_product(command, words, remedy, source if "." in source else "")
+
+
+def other_output(command: str, source: str, expected: str, output: str) -> Objection:
+    """Return that a command prints other than what the spec shows."""
+    words = (
+        f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
+    )
+    return _of_the_product(command, words, "Let it print what the spec shows.", evidence=output)
+
+
+def stale_build(build: str, files: Sequence[str]) -> Objection:
+    """Return that committed files of a build are not those that it makes."""
+    words = f"`{build}` makes other files than those that are committed, and made the same before the work"
+    remedy = f"Run `{build}` and commit what it makes."
+    return replace(_of_the_product(listed(files), words, remedy, files[0]), check=BUILD)
+
+
+def other_build(told: str, command: str, tests: Sequence[str], output: str) -> Objection:
+    """Return that tests pass as they are run always, and fail in another build that users may have."""
+    words = f"`{command}` fails in the build that users may have ({told}), where the tests of the base pass"
+    words += f": {listed(tests)}" if tests else ""
+    remedy = "Let the code do its work in each build, not in an assertion or in what one build checks alone."
+    return _of_the_product(told, words, remedy, evidence=output)
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

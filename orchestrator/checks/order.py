@@ -15,6 +15,7 @@ from orchestrator.checks import (
     complaints,
     constraints,
     fail_to_pass,
+    front_door,
     lost,
     marks,
     objecting,
@@ -133,6 +134,11 @@ async def answers_about(
                 if not (again and check.is_lasting):
                     found += await answer(check, change, bench, compared[-1], found)
     found += await constraints.ask(change, runs if change.is_final else ())
+    asking_users = front_door.ask(change, bench, compared, found)
+    at_the_door, silent = await or_left_out(
+        objecting.FRONT_DOOR, front_door.QUESTION, asking_users, Answers()
+    )
+    found += at_the_door + Answers(objections=silent)
     if not again:
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
