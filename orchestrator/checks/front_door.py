@@ -175,10 +175,10 @@ async def _faults(
     """Return what is wrong with what is made of a door's copy. `only`: as far as these faults ask for it."""
     alike = {one.alike for one in only or ()}
     found, commands = list[_Fault](), dict[str, tuple[str, ...]]()
-    if only is None or any(one.part for one in only):
+    if only is None or alike - {objecting.BUILD, *(one.told for one in product_table().others)}:
         products = await aside(partial(products_of, door.source, changed), "the project's manifests")
         for number, product in enumerate(products):
-            more, own = await _made(door, number, product)
+            more, own = await _made(door, number, product, at_base=only is not None)
             found, commands = [*found, *more], commands | own
         if not found:
             found += await _unknown_commands(door, commands, await _quoted(change, changed))
@@ -191,7 +191,7 @@ async def _faults(
 
 
 async def _made(
-    door: _Door, number: int, product: Product
+    door: _Door, number: int, product: Product, *, at_base: bool
 ) -> tuple[list[_Fault], dict[str, tuple[str, ...]]]:
     """Make a product as its users get it and load it. Return what is wrong, and what starts its commands."""
     out, mark, folder = door.place / f"out{number}", token_hex(8), door.source / product.part
@@ -206,7 +206,8 @@ async def _made(
     code, said = _first(await door.ran([line], folder, door.most_s))
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
-        is_known = code in {_NOT_HERE, _ENDED} or bool(re.search(product_table().cannot, said, re.IGNORECASE))
+        cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
+        is_known = at_base or bool(cannot)
         why = f"whether what users get by {product.manifest} works: it could not be made here ({last})"
         silent = objecting.unknown(objecting.FRONT_DOOR, product.manifest, why)
         told = silent if is_known else objecting.not_made(product.manifest, last, said[-2_000:])

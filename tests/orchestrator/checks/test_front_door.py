@@ -1,5 +1,6 @@
 """The product as its users get it, of honest works and of lies in several languages."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from orchestrator.checks.front_door import ask
 from state.records.objections import Weight
 from state.records.plan import Criterion
 from tests.language.tables import table
+from tests.orchestrator.project.commands_of_projects import HOME
 
 HONEST: dict[str, Any] = table(__file__, "honest")
 LIES: dict[str, Any] = table(__file__, "lies")
-SLOW = frozenset({"rust"})
+RUSTUP = str(HOME / ".rustup")
 
 
 def rows(of: dict[str, Any]) -> list[Any]:
@@ -31,8 +33,9 @@ def rows(of: dict[str, Any]) -> list[Any]:
 
 
 @pytest.fixture
-def shop(repository: Path, tmp_path: Path) -> Workshop:
+def shop(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A repository, and a bench for it."""
+    monkeypatch.setenv("RUSTUP_HOME", os.environ.get("RUSTUP_HOME", RUSTUP))  # HOME is a temporary one
     return workshop(repository, tmp_path / "places")
 
 
