@@ -30,7 +30,7 @@ from orchestrator.checks.touched import PROSE
 from orchestrator.git.trees import changed_paths, contents_at, entries_in, landing, links_in
 from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.build_files.products import OtherBuild, Product, entered, product_table, products_of
-from orchestrator.project.files import belongs_to_tests, changed_lines, third_party
+from orchestrator.project.files import belongs_to_tests, third_party
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.shell import simple_commands
@@ -42,11 +42,12 @@ from state.words import names_of
 
 QUESTION = "the product as its users get it"
 _SHORT_S, _LEAST_S, _SHARE = 15.0, 30.0, 0.5  # of the suite, for what makes the product
-_MOST_COMMANDS, _MOST_BYTES = 12, 300_000_000
+_MOST_COMMANDS, _MOST_BYTES = 10, 300_000_000
 _NOT_HERE, _ENDED = 77, 124  # exit codes of sq's own programs, and of `timeout`
 _PACKAGES = "node_modules"
 _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad|todo|adr)[^/]*$")
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
+_ALONE = "which only developers get"  # said by a program of sq
 _LACKS = re.compile(r"No module named '?([\w.]{1,200})|Cannot find module '([^'\n]{1,400})'")
 
 
@@ -96,7 +97,7 @@ class _Door:
             is_evidence=True,
         )
         parts = done.output.split(mark)
-        codes = [int(one) for one in parts[1::2]] if done.exit_code == 0 else []
+        codes = [int(one) if one.strip().isdecimal() else _ENDED for one in parts[1::2]]
         return [*zip(codes, parts[::2], strict=False)]
 
 
@@ -108,10 +109,9 @@ async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison]
         return Answers()
     asks(QUESTION)
     if not bench.has_time:
-        took = f"the project's commands took {bench.commands.seconds:.0f} s already (limits.verify_total_s)"
-        return answers_of(
-            [objecting.unknown(objecting.FRONT_DOOR, QUESTION, f"{QUESTION}: left out, because {took}")]
-        )
+        why = f"the project's commands took {bench.commands.seconds:.0f} s already (limits.verify_total_s)"
+        told = f"{QUESTION}: left out, because {why}"
+        return answers_of([objecting.unknown(objecting.FRONT_DOOR, QUESTION, told)])
     asking = partial(_faults, change, changed, compared)
     async with _opened(change, bench, change.tree) as door:
         found = await asking(door, stale=objecting.BUILD not in {one.check for one in known.objections})
@@ -144,7 +144,7 @@ def _fill(door: _Door, links: Mapping[str, str], hidden: Sequence[str]) -> None:
     """Put the files of a tree alone into its door, with links to packages of Node and programs of sq."""
     folder, left = door.scratch.folder, _MOST_BYTES
     for path in door.files:
-        with suppress(FileNotFoundError):  # a name that is no text
+        with suppress(OSError):  # a name that is no text
             content, target = read_inside(folder, path), door.source / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
@@ -198,10 +198,8 @@ async def _made(
     out.mkdir()
     commits = "1" if any(is_built(one) and not third_party(one) for one in door.files) else ""
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
-    row, of = (
-        product_table().kinds[product.kind],
-        partial(_Fault, alike=product.manifest, part=product.manifest),
-    )
+    row = product_table().kinds[product.kind]
+    of = partial(_Fault, alike=product.manifest, part=product.manifest)
     line = product.line(row.make, **words, commits=commits, mark=mark)
     code, said = _first(await door.ran([line], folder, door.most_s))
     if code:
@@ -215,7 +213,8 @@ async def _made(
     line = product.line(row.enter, **words, mark=mark)
     _, said = _first(await door.ran([line], folder, 2 * _SHORT_S)) if line else (0, "")
     own = entered(said, mark)
-    lacking = [objecting.not_in_product(name, product.manifest, why) for name, why in own.faults.items()]
+    plain = {name: why.replace(f"{door.place}/", "") for name, why in own.faults.items()}
+    lacking = [objecting.not_in_product(name, product.manifest, why) for name, why in plain.items()]
     return [of(objection=one) for one in lacking], {**own.commands}
 
 
@@ -228,20 +227,22 @@ def _first(answers: Sequence[tuple[int, str]]) -> tuple[int, str]:
 
 async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]:
     """Return the commands that the spec, criteria and new lines of documents quote, each once."""
-    texts = [(change.spec, "the spec"), (change.own_words, "the spec")]
+    texts = [(change.spec, "the spec")]
     texts += [(text, f"the criterion {one.id}") for one in change.criteria for text in (one.quote, one.text)]
-    found = [one for text, source in texts for one in commands_in(text, source)]
-    paths = [
-        one
-        for one in changed
-        if PROSE.search(one) and not (_OF_ANOTHER_TIME.search(one) or belongs_to_tests(one))
-    ]
+    paths = [one for one in changed if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
+    paths = [one for one in paths if not belongs_to_tests(one)]
     before, now = [await contents_at(change.repository, tree, paths) for tree in (change.base, change.tree)]
-    for path, content in now.items():
-        *_, (_, lines) = changed_lines(before.get(path, b""), content)
-        said = commands_in(content.decode(errors="replace"), path, only=frozenset(lines))
-        found += [replace(one, shown="") for one in said]
-    ready = [one for one in map(filled_in, found) if one]
+
+    def found() -> list[QuotedCommand]:
+        every = [one for text, source in texts for one in commands_in(text, source)]
+        for path, content in now.items():
+            old = {*before.get(path, b"").splitlines()}
+            new = {number for number, line in enumerate(content.splitlines(), 1) if line not in old}
+            said = commands_in(content.decode(errors="replace"), path, only=new)
+            every += [replace(one, shown="") for one in said]
+        return [one for one in map(filled_in, every) if one]
+
+    ready = await aside(found, "the documents of the work")
     shown = {one.command: one for one in reversed(ready)}
     return [*(shown | {one.command: one for one in reversed(ready) if one.shown}).values()]
 
@@ -253,21 +254,18 @@ async def _unknown_commands(
     started = {one: words for one in quoted if (words := _start(door, commands, one.command))}
     own = [*started][:_MOST_COMMANDS]
     lines = [shlex.join(started[one]) for one in own]
-    answers = await door.ran(lines, door.source) if lines else []
-    found, fine = (
-        list[_Fault](),
-        {one.command for one, (code, _) in zip(own, answers, strict=False) if not code},
-    )
+    within_s = max(2.0, min(_SHORT_S, door.most_s / max(1, len(lines))))
+    answers = await door.ran(lines, door.source, within_s) if lines else []
+    fine = {one.command for one, (code, _) in zip(own, answers, strict=False) if not code}
+    found = list[_Fault]()
     for one, line, (code, said) in zip(own, lines, answers, strict=False):
         words, missing = simple_commands(one.command)[0].words, _missing(door, said) if code else ""
-        if why := refusal_in(words, code, said):
-            found.append(_Fault(objection=objecting.unknown_command(one.command, one.source, why)))
-        elif missing:
-            told = objecting.unknown_command(one.command, one.source, f"it lacks {missing}")
-            found.append(_Fault(objection=told, alike=missing, part=""))
+        if why := refusal_in(words, code, said) or (f"it lacks {missing}" if missing else ""):
+            place = f"{one.source}:{one.line}" if PROSE.search(one.source) else ""
+            told = objecting.unknown_command(one.command, one.source, place, why)
+            found.append(_Fault(objection=told, alike=missing))
         elif one.shown and not code and fine.issuperset(one.after) and not is_shown(one.shown, said):
-            again = _first(await door.ran([line], door.source))
-            if again == (code, said):
+            if _first(await door.ran([line], door.source)) == (code, said):
                 told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
                 found.append(_Fault(objection=told))
     return found
@@ -302,7 +300,7 @@ def _missing(door: _Door, said: str) -> str:
             [f"{part}{top}{end}" for part in ("", "src/") for end in (".py", "/__init__.py")] if top else []
         )
         is_own = str(found[2]).startswith((str(door.place), "./", "../"))
-        if is_own or any((door.source / one).is_file() for one in roots):
+        if is_own or _ALONE in said or any((door.source / one).is_file() for one in roots):
             return (found[1] or found[2]).removeprefix(f"{door.source}/")
     return ""
 
@@ -347,14 +345,12 @@ async def _in_other_build(
     At the base these are all of its tests, else those of files that the work touched.
     """
     paths = [one for one in changed if re.search(build.files, one)]
-    texts = [
-        text.decode(errors="replace")
-        for text in (await contents_at(change.repository, change.tree, paths)).values()
-    ]
-    if not any(re.search(build.holds, one, re.MULTILINE) for one in texts) or any(
-        re.search(build.unless, one) for one in texts if build.unless
-    ):
+    read = await contents_at(change.repository, change.tree, paths)
+    texts = {path: text.decode(errors="replace") for path, text in read.items()}
+    asks_for = any(re.search(build.holds, text, re.MULTILINE) for text in texts.values())
+    if not asks_for or any(build.unless and re.search(build.unless, text) for text in texts.values()):
         return []
+    losing = {path for path, text in texts.items() if _loses(build, path, text)}
     for one in compared:
         files = [
             path for path in (*one.touched.new, *one.touched.held) if path in paths and path in door.files
@@ -364,7 +360,8 @@ async def _in_other_build(
         alone = only_these(suite_of(line, folder), files) if files and not at_base else None
         usual = one.before if at_base else one.now
         is_asked = alone or at_base or (build.was and one.now.seconds <= door.most_s)
-        if not (usual and is_asked) or (build.was and line == one.command):
+        loses = losing - set(files if "pytest" in one.command else ())
+        if loses or not (usual and is_asked) or (build.was and line == one.command):
             continue
         environment = {**door.scratch.environment, **build.variables}
         place = replace(door.scratch, folder=folder, environment=environment)
@@ -381,3 +378,9 @@ async def _in_other_build(
             )
             return [_Fault(objection=told, alike=build.told)]
     return []
+
+
+def _loses(build: OtherBuild, path: str, text: str) -> bool:
+    """Whether a file of tests, or one that may be a program of them, loses something in another build."""
+    is_of_tests = belongs_to_tests(path) or "int main(" in text
+    return bool(build.leaves_out) and is_of_tests and bool(re.search(build.leaves_out, text, re.MULTILINE))

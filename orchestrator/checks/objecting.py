@@ -227,15 +227,9 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
 
 
-def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
+def _of_the_product(subject: str, words: str, remedy: str, **more: str) -> Objection:
     return Objection(
-        check=FRONT_DOOR,
-        weight=Weight.ONCE,
-        subject=subject,
-        words=words,
-        remedy=remedy,
-        place=place,
-        evidence=evidence,
+        check=FRONT_DOOR, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, **more
     )
 
 
@@ -243,28 +237,26 @@ def not_made(manifest: str, why: str, output: str) -> Objection:
     """Return that the product cannot be made of the committed files any more."""
     words = f"the product of {manifest} cannot be made of the committed files, and could before ({why})"
     remedy = "Commit all that it needs, and name what it needs in its manifest."
-    return _of_the_product(manifest, words, remedy, manifest, output)
+    return _of_the_product(manifest, words, remedy, place=manifest, evidence=output)
 
 
 def not_in_product(name: str, manifest: str, why: str) -> Objection:
     """Return that something is missing or does not load in the package that users install."""
-    words = f"the package was made as its users install it, and {name} does not work there: {why}"
+    words = f"in the package that users get by {manifest}, {name} is missing or does not load: {why}"
     remedy = f"Let {manifest} name all that the package needs, by the names that the code has."
-    return _of_the_product(name, words, remedy, manifest)
+    return _of_the_product(name, words, remedy, place=manifest)
 
 
-def unknown_command(command: str, source: str, why: str) -> Objection:
+def unknown_command(command: str, source: str, place: str, why: str) -> Objection:
     """Return that the product does not know a command that a text quotes."""
     words = f"{source} quotes `{command}`, and the product as its users get it does not know it: {why}"
     remedy = "Wire it where users start the product, or correct the text if it is wrong."
-    return _of_the_product(command, words, remedy, source if "." in source else "")
+    return _of_the_product(command, words, remedy, place=place)
 
 
 def other_output(command: str, source: str, expected: str, output: str) -> Objection:
     """Return that a command prints other than what the spec shows."""
-    words = (
-        f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
-    )
+    words = f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
     return _of_the_product(command, words, "Let it print what the spec shows.", evidence=output)
 
 
@@ -272,12 +264,12 @@ def stale_build(build: str, files: Sequence[str]) -> Objection:
     """Return that committed files of a build are not those that it makes."""
     words = f"`{build}` makes other files than those that are committed, and made the same before the work"
     remedy = f"Run `{build}` and commit what it makes."
-    return replace(_of_the_product(listed(files), words, remedy, files[0]), check=BUILD)
+    return replace(_of_the_product(listed(files), words, remedy, place=files[0]), check=BUILD)
 
 
 def other_build(told: str, command: str, tests: Sequence[str], output: str) -> Objection:
     """Return that tests pass as they are run always, and fail in another build that users may have."""
-    words = f"`{command}` fails in the build that users may have ({told}), where the tests of the base pass"
+    words = f"`{command}` fails in a build that users may have ({told}), where the tests of the base pass"
     words += f": {listed(tests)}" if tests else ""
     remedy = "Let the code do its work in each build, not in an assertion or in what one build checks alone."
     return _of_the_product(told, words, remedy, evidence=output)

@@ -9,12 +9,13 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 
 import msgspec
 
 from state.decoding import table_beside
 
-_MOST_LINES, _LONGEST, _MOST_SHOWN = 20_000, 400, 20
+_MOST_LINES, _LONGEST, _MOST_SHOWN, _MOST_TOGETHER = 20_000, 400, 20, 100
 _FENCE = re.compile(r" {0,12}(`{3,20}|~{3,20})[ \t]*([\w-]*)")
 _NEW_PART = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s|\s{0,3}#|\s*\|")
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{2,400})\1(?!`)")
@@ -74,23 +75,26 @@ def commands_in(text: str, source: str, *, only: Collection[int] | None = None) 
     """Yield the commands that a text quotes, inline or in blocks of a shell. `only`: those of these lines."""
     paragraph: list[tuple[int, str]] = []
     block: list[tuple[int, str]] = []
-    fence, kind, open_ = "", "", False
+    fence, kind, heading, is_open = "", "", "", False
     for number, line in enumerate([*text.splitlines()[:_MOST_LINES], ""], 1):
         mark = _FENCE.match(line)
         if fence:
             if mark and mark[1].startswith(fence):
-                yield from _chosen(_of_block(block, kind, _joined(paragraph), source), only)
+                yield from _chosen(_of_block(block, kind, f"{heading}\n{_joined(paragraph)}", source), only)
                 fence, paragraph = "", []
             else:
                 block.append((number, line))
             continue
         if mark or not line.strip() or _NEW_PART.match(line):
-            yield from _chosen(_of_paragraph(paragraph if open_ else (), source), only)
-            open_ = False
+            yield from _chosen(_of_paragraph(paragraph if is_open else (), heading, source), only)
+            is_open = False
         if mark:
             fence, kind, block = mark[1], mark[2].lower(), []
+        elif line.startswith("#"):
+            heading, paragraph = line, []
         elif line.strip():  # a paragraph stays: it may speak of a block below it
-            paragraph, open_ = [*(paragraph if open_ else ()), (number, line)], True
+            paragraph, is_open = paragraph if is_open else [], True
+            paragraph.append((number, line))
 
 
 def _chosen(found: Iterator[QuotedCommand], only: Collection[int] | None) -> Iterator[QuotedCommand]:
@@ -101,12 +105,12 @@ def _joined(lines: Sequence[tuple[int, str]]) -> str:
     return "\n".join(line for _, line in lines)
 
 
-def _of_paragraph(lines: Sequence[tuple[int, str]], source: str) -> Iterator[QuotedCommand]:
+def _of_paragraph(lines: Sequence[tuple[int, str]], heading: str, source: str) -> Iterator[QuotedCommand]:
     text = _joined(lines)
-    if not lines or _speaks(_words().otherwise, text):
+    if not lines or _speaks(_words().otherwise, f"{heading}\n{text}"):
         return
     compares = not _speaks(_words().depends, text)
-    for found in _INLINE.finditer(text):
+    for found in islice(_INLINE.finditer(text), _MOST_TOGETHER):
         shown = _pattern(_words().prints).match(text, found.end()) if compares else None
         line = lines[0][0] + text.count("\n", 0, found.start())
         output = _steady([shown["text"]]) if shown else ""
@@ -119,7 +123,7 @@ def _of_block(
     if kind not in _words().shells or _speaks(_words().otherwise, above):
         return
     prompts = [at for at, (_, line) in enumerate(lines) if line.lstrip().startswith("$ ")]
-    starts = prompts or [at for at, (_, line) in enumerate(lines) if line.strip()]
+    starts = (prompts or [at for at, (_, line) in enumerate(lines) if line.strip()])[:_MOST_TOGETHER]
     before: tuple[str, ...] = ()
     for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         number, line = lines[at]

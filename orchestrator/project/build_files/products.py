@@ -34,6 +34,7 @@ class OtherBuild(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: str
     holds: str = ""
     unless: str = ""
+    leaves_out: str = ""
     was: str = ""
     becomes: str = ""
     variables: dict[str, str] = {}
