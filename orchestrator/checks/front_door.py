@@ -112,7 +112,10 @@ async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison]
         why = f"the project's commands took {bench.commands.seconds:.0f} s already (limits.verify_total_s)"
         told = f"{QUESTION}: left out, because {why}"
         return answers_of([objecting.unknown(objecting.FRONT_DOOR, QUESTION, told)])
-    asking = partial(_faults, change, changed, compared)
+    quoted = await _quoted(change, changed)
+    if not quoted and all(map(PROSE.search, changed)):
+        return Answers()
+    asking = partial(_faults, change, changed, compared, quoted)
     async with _opened(change, bench, change.tree) as door:
         found = await asking(door, stale=objecting.BUILD not in {one.check for one in known.objections})
     faults = [one for one in found if not one.is_known]
@@ -167,6 +170,7 @@ async def _faults(
     change: Change,
     changed: Sequence[str],
     compared: Sequence[ResultComparison],
+    quoted: Sequence[QuotedCommand],
     door: _Door,
     *,
     stale: bool = True,
@@ -181,7 +185,7 @@ async def _faults(
             more, own = await _made(door, number, product, at_base=only is not None)
             found, commands = [*found, *more], commands | own
         if not found:
-            found += await _unknown_commands(door, commands, await _quoted(change, changed))
+            found += await _unknown_commands(door, commands, quoted)
     for build in product_table().others:
         if only is None or build.told in alike:
             found += await _in_other_build(change, door, build, compared, changed, at_base=only is not None)
@@ -274,7 +278,7 @@ async def _unknown_commands(
 def _start(door: _Door, commands: Mapping[str, tuple[str, ...]], line: str) -> tuple[str, ...]:
     """Return the words that start a quoted command in the product, () if it is none of the project's own."""
     simple = simple_commands(line)
-    first, *rest = simple[0].words if len(simple) == 1 and not simple[0].writes else ("", "")
+    first, *rest = (simple[0].words if len(simple) == 1 and not simple[0].writes else ()) or ("",)
     if first in commands:
         return (*commands[first], *rest)
     if first in {"python", "python3"} and rest[:1] == ["-m"] and len(rest) > 1:
@@ -361,7 +365,7 @@ async def _in_other_build(
         usual = one.before if at_base else one.now
         is_asked = alone or at_base or (build.was and one.now.seconds <= door.most_s)
         loses = losing - set(files if "pytest" in one.command else ())
-        if loses or not (usual and is_asked) or (build.was and line == one.command):
+        if loses or not (usual and one.before and is_asked) or (build.was and line == one.command):
             continue
         environment = {**door.scratch.environment, **build.variables}
         place = replace(door.scratch, folder=folder, environment=environment)
@@ -369,8 +373,8 @@ async def _in_other_build(
         for _ in range(2 if not at_base else 1):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
-            is_broken = build.broken and re.search(build.broken, done.output_tail)
-            if is_broken or done.broken or not (failing or (done.exit_code and not done.count.tests)):
+            stopped = done.broken or done.missing or (build.broken and re.search(build.broken, done.output_tail))
+            if stopped or not (failing or (done.exit_code and not done.count.tests)):
                 break
         else:
             told = objecting.other_build(
