@@ -268,10 +268,10 @@ async def _unknown_commands(
             place = f"{one.source}:{one.line}" if PROSE.search(one.source) else ""
             told = objecting.unknown_command(one.command, one.source, place, why)
             found.append(_Fault(objection=told, alike=missing))
-        elif one.shown and not code and fine.issuperset(one.after) and not is_shown(one.shown, said):
-            if _first(await door.ran([line], door.source)) == (code, said):
-                told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
-                found.append(_Fault(objection=told))
+        is_other = one.shown and not code and fine.issuperset(one.after) and not is_shown(one.shown, said)
+        if is_other and _first(await door.ran([line], door.source)) == (code, said):
+            told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
+            found.append(_Fault(objection=told))
     return found
 
 
@@ -373,7 +373,9 @@ async def _in_other_build(
         for _ in range(2 if not at_base else 1):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
-            stopped = done.broken or done.missing or (build.broken and re.search(build.broken, done.output_tail))
+            stopped = (
+                done.broken or done.missing or (build.broken and re.search(build.broken, done.output_tail))
+            )
             if stopped or not (failing or (done.exit_code and not done.count.tests)):
                 break
         else:

@@ -227,10 +227,9 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     return doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
 
 
-def _of_the_product(subject: str, words: str, remedy: str, **more: str) -> Objection:
-    return Objection(
-        check=FRONT_DOOR, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, **more
-    )
+def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
+    doubted = doubt(FRONT_DOOR, subject, words, remedy)
+    return replace(doubted, place=place, evidence=evidence)
 
 
 def not_made(manifest: str, why: str, output: str) -> Objection:
@@ -256,7 +255,9 @@ def unknown_command(command: str, source: str, place: str, why: str) -> Objectio
 
 def other_output(command: str, source: str, expected: str, output: str) -> Objection:
     """Return that a command prints other than what the spec shows."""
-    words = f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
+    words = (
+        f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
+    )
     return _of_the_product(command, words, "Let it print what the spec shows.", evidence=output)
 
 

@@ -153,7 +153,12 @@ def filled_in(one: QuotedCommand) -> QuotedCommand | None:
         return None
     leads_away = any(word.lstrip("-").startswith("/") or "=/" in word or ".." in word for word in words)
     given = words[2:] if words[1:2] == ["run"] and words[0] in _LAUNCHERS else words[1:]
-    if not words or "=" in words[0] or leads_away or not _words().acts.isdisjoint(word.lower() for word in given):
+    if (
+        not words
+        or "=" in words[0]
+        or leads_away
+        or not _words().acts.isdisjoint(word.lower() for word in given)
+    ):
         return None
     return replace(one, command=line, shown=one.shown if line == one.command else "")
 

@@ -15,9 +15,7 @@ def test_plain_commands_count_and_those_of_which_a_text_may_speak_otherwise_do_n
 
 
 @pytest.mark.parametrize(*rows(__file__, "refused"))
-def test_a_program_refuses_a_command_by_a_word_of_it(
-    words: str, code: int, output: str, why: str
-) -> None:
+def test_a_program_refuses_a_command_by_a_word_of_it(words: str, code: int, output: str, why: str) -> None:
     assert refusal_in(words.split(), code, output) == why
 
 
