@@ -233,8 +233,7 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
     """Return the commands that the spec, criteria and new lines of documents quote, each once."""
     texts = [(change.spec, "the spec")]
     texts += [(text, f"the criterion {one.id}") for one in change.criteria for text in (one.quote, one.text)]
-    paths = [one for one in changed if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
-    paths = [one for one in paths if not belongs_to_tests(one)]
+    paths = _documents(changed)
     before, now = [await contents_at(change.repository, tree, paths) for tree in (change.base, change.tree)]
 
     def found() -> list[QuotedCommand]:
@@ -249,6 +248,12 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
     ready = await aside(found, "the documents of the work")
     shown = {one.command: one for one in reversed(ready)}
     return [*(shown | {one.command: one for one in reversed(ready) if one.shown}).values()]
+
+
+def _documents(paths: Sequence[str]) -> list[str]:
+    """Return the paths of documents about the product as it is."""
+    found = [one for one in paths if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
+    return [one for one in found if not belongs_to_tests(one)]
 
 
 async def _unknown_commands(
