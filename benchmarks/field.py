@@ -404,9 +404,8 @@ def main(
     kind: tuple[str, ...], names: tuple[str, ...], quick: bool, floor: bool, at_once: int, logs: Path | None
 ) -> None:
     """Try the cases, and say which end as they have to."""
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a job in the background ignores it, and so would each case
+    # A job in the background ignores interrupts, and so would the programs of each case.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wanted = [one for one in load_cases(names) if not kind or one.kind in kind]
     for one in wanted:
         if one.lacks:

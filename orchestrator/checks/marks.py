@@ -24,7 +24,7 @@ from orchestrator.project.functions.languages import language_of
 from orchestrator.project.runners.table import usual_table
 from state.errors import GitError
 
-_LARGEST = 100_000_000  # bytes of a file
+_LARGEST, _LARGE = 100_000_000, 1_000_000  # bytes of a file
 _COMMENT = re.compile(r"\s*(?://|\*|/\*|--|#(?![\[!]|define\b))")
 _LEAST_WORD = 6  # characters: a shorter word stands in any text
 _MOST_MARKS = 10
@@ -46,11 +46,18 @@ async def ask(change: Change, _: Bench, compared: ResultComparison, __: Answers)
     for path in _shadowing(olds, news, change.spec):
         found[f"{path}: it stands in for a module of Python's"] = None
     for path in paths:
+        if not language_of(path) and _is_no_text(news.get(path, b"")):
+            continue
         before, after = (each.get(path, b"").decode(errors="replace") for each in (olds, news))
         for code in _new_marks(before, after, _patterns_for(PurePosixPath(path).suffix)):
             if not _is_asked_for(code, change.spec) and not await _stood_before(change, code):
                 found[f"{path}: {code[:_LONGEST]}"] = None
     return Answers(objections=tuple(map(runner_mark, list(found)[:_MOST_MARKS])))
+
+
+def _is_no_text(content: bytes) -> bool:
+    """Whether a large file is none that a person writes, as git sees it: read as lines it takes gigabytes."""
+    return len(content) > _LARGE and b"\0" in content[:8_000]
 
 
 def _shadowing(olds: Mapping[str, bytes], news: Mapping[str, bytes], spec: str) -> Iterator[str]:

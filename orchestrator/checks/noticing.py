@@ -149,7 +149,9 @@ async def by_small_changes(
     """
     asking = await _asking(change, bench, compared, work, runs)
     found = await _with_small_changes(asking, [one for one in _parts(asking) if one.functions], answer)
-    return replace(found, needed=True, noticed=None, functions=(), partly=True) if found.failing else answer
+    if found.failing or (found.noticed and found.small):  # without names of tests the exit code tells it
+        return replace(found, needed=True, noticed=None, functions=(), partly=True)
+    return answer
 
 
 async def without_new_lines(
@@ -198,7 +200,9 @@ async def _of_changes(asking: _Asking, changes: Sequence[SmallChange], told: Wit
     for change in changes:
         done = await asking.ran({change.file: change.content})
         failing = tuple(name for name in names_of(done.count, TestState.FAILED) if name in passed)
-        if failing or (not passed and (done.exit_code or done.timed_out)):
+        # A command whose tests are counted has to count one that fails: the change may not compile.
+        fails = done.count.failed if asking.compared.now.count.ran else done.exit_code or done.timed_out
+        if failing or (not passed and fails):
             return replace(told, noticed=True, failing=failing, small=(change.words,))
     return replace(told, noticed=not changes, small=tuple(one.words for one in changes))
 

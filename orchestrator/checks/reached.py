@@ -26,7 +26,7 @@ _IMPLICIT = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(r"main|init|function \d+")
-# A function that is handed to a decorator may be called by whoever that tells: a route, a command, an event.
+# A decorator may hand its function on, as a route, a command or an event: tests reach it without its name.
 _HANDED_ON = re.compile(
     r"^\s*(?:@(?!(?:static|class)method\b|(?:cached_)?property\b|\w+\.setter\b|abstract\w*\b|over(?:ride|load)\b|Override\b"
     r"|(?:functools\.)?(?:lru_)?cache\b|(?:functools\.)?wraps\b|(?:contextlib\.)?(?:async)?contextmanager\b)|#?\[)",

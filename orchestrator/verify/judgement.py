@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from orchestrator.checks.names_of_tests import leaf_of
 from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.checks.outcome import speaks_against, verdict
 from orchestrator.checks.verdict import CommandVerdict, Judged
@@ -18,6 +19,9 @@ from state.words import listed
 NOTHING_CHANGED = "nothing was changed, so there is nothing to ask"
 _NAMED = 8
 _LAST_LINES = 12  # of a failing command's output
+_REASON = re.compile(  # why a test fails
+    r"error|exception|expect|assert|panicked|cannot|not found|undefined|\b(?:got|want)\b|≠|!=", re.IGNORECASE
+)
 _TRAILER = re.compile(r"^Test-Changes:\s*(\S+?)(?:,)?\s+because\s+(.+)$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -171,8 +175,19 @@ def _as_failure(one: Objection, failed: Mapping[str, Judged]) -> Objection:
         words=f"`{one.subject}` fails with this work{named}",
         remedy=f"Run `{one.subject}`, and mend what fails there",
         place=next((one.partition("::")[0] for one in seen.failing if "::" in one), ""),
-        evidence="\n".join(output.strip().splitlines()[-_LAST_LINES:]),
+        evidence=telling_lines(output, seen.failing),
     )
+
+
+def telling_lines(output: str, failing: Sequence[str]) -> str:
+    """Return the end of an output. If that says no reason, the lines from the first of a failing test on."""
+    lines = output.strip().splitlines()
+    end = lines[-_LAST_LINES:]
+    names = [leaf_of(one).partition("[")[0] for one in failing[:_NAMED]]
+    first = next((at for at, line in enumerate(lines) if any(one in line for one in names)), None)
+    if first is not None and not _REASON.search("\n".join(end)):
+        return "\n".join(lines[first : first + _LAST_LINES])
+    return "\n".join(end)
 
 
 def _without_spec(one: Objection, name: str) -> Objection:

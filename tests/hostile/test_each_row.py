@@ -38,7 +38,7 @@ def test_the_run_goes_on_to_its_end_and_says_which_sandbox_held(
 
 
 def test_the_work_holds_only_the_files_of_the_agent(within: HostileRun) -> None:
-    assert set(within.files) == {".gitignore", "readme.txt", "attack.sh", "verify.sh", "results.txt"}
+    assert set(within.files) == {".gitignore", "readme.txt", "attack.sh", "sum", "verify.sh", "results.txt"}
 
 
 def _held(row: Row, run: HostileRun, codes: Mapping[str, int]) -> None:

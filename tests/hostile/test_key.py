@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.hostile, pytest.mark.timeout(300)]
 KEY = "sk-ant-api03-hostile-key-0123456789abcdef"
 # The mark is put together here, so that neither this script nor a transcript of it is a hit.
 LOOK = table(__file__, "look")
+# A command that notices nothing would end the run with 5.
+NOTICES = "! test -e look.sh || grep -qF 'hits=$((hits + $1))' look.sh"
 
 
 @asynccontextmanager
@@ -58,7 +60,7 @@ async def _run(root: Path, home: Path, *flags: str, **more: str) -> tuple[int, d
         "--effort",
         "low",
         "--verify",
-        "true",
+        NOTICES,
         *flags,
     ]
     async with model(root) as api:

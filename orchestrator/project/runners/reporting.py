@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -36,10 +36,24 @@ def prepare(suite: Suite, reports: Path, environ: Mapping[str, str]) -> Prepared
         (one for one in reversed(suite.test_runs) if one.passes is not None and _takes_report(one)), None
     ):
         added = f"{run.passes}{_arguments(run, reports)}"
-    return _prepared(suite, f"{suite.command}{added}", reports, environ)
+    asked = [one for one in suite.test_runs if one is run or _asks_itself(one)]
+    return _prepared(suite, f"{suite.command}{added}", reports, environ, asked)
 
 
-def _prepared(suite: Suite, command: str, reports: Path, environ: Mapping[str, str]) -> Prepared:
+def _asks_itself(run: SuiteRun) -> bool:
+    """Whether a command has the arguments of its runner's report already."""
+    arguments = run.runner.report.arguments if run.runner else ()
+    return bool(arguments) and set(arguments) <= set(run.simple.words)
+
+
+def _prepared(
+    suite: Suite, command: str, reports: Path, environ: Mapping[str, str], asked: Sequence[SuiteRun]
+) -> Prepared:
+    """Return the command with the variables that its rows need.
+
+    Those of a row whose runs are all `asked` by arguments are left out: programs that a test starts would
+    read them too.
+    """
     environment: dict[str, str] = {}
     front = ""
     if any(row.report.written for row in suite.runners):
@@ -49,7 +63,10 @@ def _prepared(suite: Suite, command: str, reports: Path, environ: Mapping[str, s
             name: _filled(value, row, reports, quote=_is_list(name))
             for name, value in row.report.environment.items()
         }
-        if not made or _has_own(suite, row, environ):
+        own = [run for run in suite.test_runs if run.runner is row]
+        by_arguments = bool(row.report.arguments and own) and all(run in asked for run in own)
+        by_arguments = by_arguments and not any("{" in value for value in row.report.environment.values())
+        if not made or by_arguments or _has_own(suite, row, environ):
             continue
         made = {
             name: f"{environ[name]} {value}" if _is_list(name) and environ.get(name) else value

@@ -132,7 +132,7 @@ def _commands(suite: Suite, run: SuiteRun, files: Sequence[str], names: Sequence
         yield ""
         return
     inside = [(suite.folder / file).relative_to(run.folder).as_posix() for file in files]
-    if row.name == "unittest" and run.simple.option("-s", "--start-directory"):
+    if row.name == "unittest" and "discover" in run.simple.words:
         for path in inside:
             yield _direct(suite, run, _discovered(run, path, names), drop=("-s", "-p", "-t"))
         return
@@ -222,7 +222,7 @@ def _paths(run: SuiteRun) -> list[str]:
 
 def _discovered(run: SuiteRun, path: str, names: Sequence[str]) -> list[str]:
     """Return the arguments that give `unittest discover` one file."""
-    start = run.simple.option("-s", "--start-directory") or "."
+    start = run.simple.option("-s", "--start-directory") or next(iter(_paths(run)), ".")
     top = run.simple.option("-t", "--top-level-directory") or start
     folder = posixpath.dirname(path) or "."
     told = ["-s", folder, "-p", posixpath.basename(path)]

@@ -189,6 +189,7 @@ def test_a_resumed_run_that_is_killed_at_once_keeps_what_it_was_given(start: Sta
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.late
 def test_an_end_that_somebody_asked_for_is_not_resumed(
     start: Start, repository: Path, number: signal.Signals
 ) -> None:

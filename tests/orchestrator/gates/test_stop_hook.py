@@ -551,6 +551,7 @@ def test_a_pattern_that_never_ends_is_ended_by_the_watchdog(project, lines):
     assert "no answer within 6 s" in said["systemMessage"]
 
 
+@pytest.mark.late
 def test_the_hook_ends_also_if_its_input_does_not(tmp_path):
     process = subprocess.Popen(
         HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
@@ -562,6 +563,7 @@ def test_the_hook_ends_also_if_its_input_does_not(tmp_path):
         assert "may stop" in json.loads(process.stdout.read())["systemMessage"]
 
 
+@pytest.mark.late
 def test_a_transcript_that_takes_long_to_look_through_lets_the_session_stop(tmp_path):
     calls = (
         json.dumps(

@@ -43,7 +43,11 @@ def test_a_file_that_looks_like_an_option_is_given_as_a_file(tmp_path):
     assert "./--co_test.py::test_a" in named.split()
 
 
-def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_tests(tmp_path):
+@pytest.mark.parametrize(
+    "how", ["-s tests", "-q", "", "tests", "-v tests 'test_*.py'", "-s tests -p 't*.py' -t ."]
+)
+def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_tests(tmp_path, how):
+    written(tmp_path, "tests/__init__.py", text="")
     for name in "ab":
         written(
             tmp_path,
@@ -51,7 +55,7 @@ def test_several_files_of_unittest_discover_run_one_by_one_and_each_names_its_te
             text=f"import unittest\nclass T{name}(unittest.TestCase):\n    def test_it(self): self.fail('x')\n",
         )
     command = only(
-        f"{shlex.quote(sys.executable)} -m unittest discover -s tests",
+        f"{shlex.quote(sys.executable)} -m unittest discover {how} -v",
         tmp_path,
         "tests/test_a.py",
         "tests/test_b.py",
@@ -108,10 +112,10 @@ def test_folders_names_and_single_files_are_given_as_each_runner_takes_them(tmp_
         "tests/cli.rs",
     )
     (tmp_path / "tests" / "cli.rs").write_text("#[test]\nfn a() {}\n")
-    assert only("go test ./...", tmp_path, "a/x_test.go", "a/y_test.go", "z_test.go") == "go test ./a ."
+    assert only("go test ./...", tmp_path, "a/x_test.go", "a/y_test.go", "z_test.go") == "go test ./a . -v"
     assert (
         only("go test ./...", tmp_path, "a/x_test.go", names=["m/a/TestX/one", "m/a/TestY"])
-        == "go test -run '^(TestX|TestY)$' ./a"
+        == "go test -run '^(TestX|TestY)$' ./a -v"
     )
     assert only("phpunit", tmp_path, "tests/ATest.php").startswith("phpunit tests/ATest.php --log-junit ")
     assert only("phpunit", tmp_path, "tests/ATest.php", "tests/BTest.php") is None  # one report for both
@@ -189,3 +193,22 @@ def test_words_made_of_any_letters_are_names_in_every_language(token):
 @pytest.mark.parametrize(*rows(__file__, "globs"))
 def test_globs_are_about_names_or_about_whole_paths(glob, yes, no):
     assert [path for path in [*yes, *no] if matches(path, [glob])] == yes
+
+
+@pytest.mark.parametrize(
+    ("command", "variables"),
+    [
+        ("go test ./...", []),
+        ("go test -v ./...", []),
+        ("go vet ./... && go test ./a && go test ./b", ["GOFLAGS"]),
+        ("make test", ["GOFLAGS"]),
+        ("npx playwright test", ["PLAYWRIGHT_JUNIT_OUTPUT_FILE", "PLAYWRIGHT_JUNIT_OUTPUT_NAME"]),
+    ],
+)
+def test_a_command_that_takes_its_report_as_an_argument_sets_no_variable_that_a_test_hands_on(
+    tmp_path, command, variables
+):
+    written(tmp_path, "go.mod", text="module m\n")
+    written(tmp_path, "Makefile", text="test:\n\tgo test ./...\n")
+    prepared = prepare(suite_of(command, tmp_path), tmp_path / "reports", {})
+    assert sorted(prepared.environment) == variables

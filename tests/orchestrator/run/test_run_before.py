@@ -73,6 +73,7 @@ def decided(done: Done) -> list[tuple[str, str, Decider]]:
     return [(one.finding_id, one.answer, one.by) for one in done.of(e.SpecQuestionDecided)]
 
 
+@pytest.mark.late
 def test_without_a_terminal_the_recommended_options_hold_before_the_plan_and_reach_every_prompt(
     rehearse: Rehearse,
 ) -> None:
@@ -119,6 +120,7 @@ TWO_LENGTHS = finding(
         ("max", [], Decider.RECOMMENDED),  # where the Planner's model is that of the Workers
     ],
 )
+@pytest.mark.late
 def test_a_contradiction_of_the_spec_is_not_decided_by_the_smallest_model(
     rehearse: Rehearse, effort: str, chosen: list[str], by: Decider
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_contradiction_of_the_spec_is_not_decided_by_the_smallest_model(
     assert sorted(decided(done)) == [("q-1", "English", Decider.RECOMMENDED), ("q-2", held, by)]
 
 
+@pytest.mark.late
 def test_a_person_on_the_terminal_answers_in_any_order_and_the_rest_is_decided_as_recommended(
     rehearse: Rehearse,
 ) -> None:
@@ -173,6 +176,7 @@ def rendered(done: Done) -> str:
     return text(anyio.run(read_run, done.folder), Format.JSON, version="1")
 
 
+@pytest.mark.late
 def test_a_wait_of_zero_asks_nobody_also_on_a_terminal(rehearse: Rehearse) -> None:
     done = rehearse(
         asked_run(COLOUR), spec=SPEC, verify=("true",), person=Types("1 2"), settings={"check.wait": 0}
@@ -203,6 +207,7 @@ def test_a_finding_that_no_person_could_answer_is_refused_in_the_same_turn(
     assert len([one for one in done.of(e.CallStarted) if one.task_id == "analysis"]) == 1
 
 
+@pytest.mark.late
 def test_a_report_without_the_list_of_faults_is_refused_and_counts_at_last_without_its_bad_ones(
     rehearse: Rehearse,
 ) -> None:
@@ -268,6 +273,7 @@ def test_an_answer_is_a_line_of_the_spec_that_announces_a_changed_test(
     assert done.of(e.PlanRejected) == []
 
 
+@pytest.mark.late
 def test_an_answer_settles_its_question_in_other_words_and_no_other_question_of_its_line(
     rehearse: Rehearse, tmp_path: Path
 ) -> None:
@@ -462,6 +468,7 @@ def approving(by_whom: Callable[[Path], None]) -> Callable[..., Journal]:
     return Approves
 
 
+@pytest.mark.late
 def test_with_approve_nothing_is_built_before_a_person_says_so(rehearse: Rehearse) -> None:
     done = rehearse(
         whole_run(), verify=("true",), before=BeforeWork(approve=True), open_journal=approving(approve)
@@ -530,6 +537,7 @@ def test_a_deadline_ends_the_wait_for_approval(rehearse: Rehearse, resume: Calla
 
 
 @pytest.mark.parametrize("kind", [e.ApprovalAwaited, e.PlanApproved])
+@pytest.mark.late
 def test_a_run_that_is_killed_while_it_waits_for_approval_is_approved_once(
     rehearse: Rehearse, resume: Callable[..., Done], repository: Path, kind: type
 ) -> None:
@@ -553,6 +561,7 @@ def other(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.late
 def test_agents_are_told_of_folders_that_they_may_read_also_after_a_resumption(
     rehearse: Rehearse, resume: Callable[..., Done], repository: Path, other: Path
 ) -> None:
@@ -597,6 +606,7 @@ def test_a_folder_that_agents_may_not_read_is_refused(
         rehearse(whole_run(), settings={"context": (folder,)})
 
 
+@pytest.mark.late
 def test_a_forecast_rests_on_earlier_runs_and_is_held_against_the_end(rehearse: Rehearse) -> None:
     first = rehearse(whole_run(), verify=("true",), usage={"input_tokens": 9_000, "output_tokens": 900})
     assert "limits of effort medium, and no experience" in first.of(e.ForecastMade)[0].forecast.basis

@@ -40,6 +40,7 @@ def requests(done: Done, caller: str) -> int:
     return sum(line.caller == caller for line in done.ledger)
 
 
+@pytest.mark.late
 def test_what_a_checkpoint_finds_is_in_the_next_prompt_of_the_same_session_and_known_to_the_review(
     rehearse: Rehearse,
 ) -> None:

@@ -149,6 +149,7 @@ def test_a_claim_without_a_change_has_to_dispute_every_finding_and_is_told_which
     assert [one.state for one in reviews(done)[-1].findings] == [FindingState.DISPUTED] * 2
 
 
+@pytest.mark.late
 def test_a_second_review_is_shown_what_changed_since_the_first_and_the_findings_so_far(
     rehearse: Rehearse,
 ) -> None:

@@ -91,6 +91,7 @@ def states(done: Done) -> list[str]:
     return [row.state for row in rows(done)]
 
 
+@pytest.mark.late
 def test_the_review_of_the_only_task_judges_and_a_mark_says_what_sq_has_seen(
     judged: Callable[..., Done],
 ) -> None:
@@ -116,6 +117,7 @@ def test_the_review_of_the_only_task_judges_and_a_mark_says_what_sq_has_seen(
     assert {event.tree for event in done.of(e.CriterionJudged)} == {done.view.whole.tree}
 
 
+@pytest.mark.late
 def test_a_test_that_does_not_exist_proves_nothing_and_the_claim_is_shown_as_one(
     judged: Callable[..., Done],
 ) -> None:

@@ -190,6 +190,7 @@ def test_a_file_that_runs_later_is_heard_of_once_shown_to_the_reviewer_first_in_
     assert "sub/.MCP.json" in first.what
 
 
+@pytest.mark.late
 def test_a_git_attribute_that_gives_files_to_a_program_is_heard_of_and_another_is_not(
     rehearse: Rehearse, repository: Path
 ) -> None:

@@ -172,6 +172,7 @@ def test_a_claim_gets_to_its_acceptance_in_few_files(
     assert len(files) <= MOST_OF_A_CLAIM, "\n".join(files)
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_a_question_gets_to_its_answer_in_six_files_at_most(
     rehearse: Rehearse, record_property: Callable[[str, object], None]

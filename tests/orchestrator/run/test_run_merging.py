@@ -28,6 +28,7 @@ def words_on(words: Path, shell: Shell, revision: str = "main") -> str:
     return shell(words, "git", "show", f"{revision}:{WORDS}")
 
 
+@pytest.mark.late
 def test_a_conflict_is_resolved_verified_and_merged_and_the_branch_moves_once(
     rehearse: Rehearse, words: Path, shell: Shell
 ) -> None:

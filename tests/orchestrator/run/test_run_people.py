@@ -102,6 +102,7 @@ def prompts_of(done: Done, role: Role) -> list[str]:
     return [one.prompt for one in done.of(e.CallStarted) if one.role is role]
 
 
+@pytest.mark.late
 def test_a_word_is_in_the_next_prompt_of_each_conversation_once_and_a_claim_waits_for_it(
     rehearse: Rehearse, repository: Path, sq: Callable[..., Result]
 ) -> None:

@@ -257,6 +257,7 @@ def test_an_environment_that_is_in_the_checkout_alone_is_named_before_a_token_is
 # --- the path of the place ----------------------------------------------------------------------------------
 
 
+@pytest.mark.late
 def test_tests_that_fail_by_the_path_of_a_worktree_are_told_so_and_those_that_fail_anywhere_are_not(
     rehearse: Rehearse, commit: Commit
 ) -> None:

@@ -162,6 +162,7 @@ def servers(**named: Any) -> dict[str, str]:
 WORDS = {"command": "python3", "args": ["tools/words.py"]}
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_a_worker_has_the_tools_of_a_named_server_in_the_sandbox_and_a_server_that_fails_is_a_line(
     rehearse: Rehearse, commit: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -248,6 +249,7 @@ def test_the_patterns_of_the_bases_file_are_the_default_and_files_that_git_does_
     assert told in " ".join(done.output.split())
 
 
+@pytest.mark.late
 def test_a_set_list_wins_over_the_file(rehearse: Rehearse, commit: Callable[..., Path]) -> None:
     root = commit({".worktreeinclude": "*.env\n", ".gitignore": "*.env\n*.key\n"})
     for name in ("a.env", "a.key"):

@@ -37,6 +37,7 @@ COLOR, SIZE = (
 )
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_each_question_of_a_call_gets_its_own_answer_from_a_model_that_has_the_context(
     rehearse: Rehearse,

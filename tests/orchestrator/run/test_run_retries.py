@@ -255,6 +255,7 @@ def test_three_windows_of_a_plan_in_one_run_are_waited_out_with_slack_and_it_end
     assert len(done.of(e.CallStarted)) == len({one.call_id for one in done.of(e.CallStarted)})
 
 
+@pytest.mark.late
 def test_a_reset_after_the_deadline_ends_the_run_at_its_limit_with_what_is_merged(
     rehearse: Rehearse, resume: Resume
 ) -> None:

@@ -186,6 +186,7 @@ def reviewed_again(*replies: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_turn(rehearse: Rehearse) -> None:
     told = {"tool_results_contain": ["`earlier` has no ruling on these findings: ", id_of(WRONG)]}
@@ -202,6 +203,7 @@ def test_a_report_without_a_ruling_on_an_open_finding_is_refused_in_the_same_tur
 ENDS_ITS_TURN = {**passes(), "then": "I have reported what I found."}
 
 
+@pytest.mark.late
 @pytest.mark.claude
 def test_a_pass_that_was_refused_once_counts_when_the_turn_ends_without_another_report(
     rehearse: Rehearse,

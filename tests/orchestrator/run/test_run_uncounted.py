@@ -65,6 +65,7 @@ def test_honest_work_reaches_code_0_by_a_command_that_notices_it(built: Built, n
 
 
 @pytest.mark.parametrize("name", each())
+@pytest.mark.late
 def test_a_twin_whose_command_says_yes_whatever_the_work_does_is_not_believed(
     built: Built, name: str
 ) -> None:
@@ -182,6 +183,7 @@ def test_an_output_of_the_work_does_not_stay_where_the_work_is_taken_out(built: 
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.late
 @NODE
 def test_a_committed_build_that_its_source_does_not_make_is_not_believed(built: Built) -> None:
     source = BUILT["work"]["src/calc.js"].replace("a * b", "a + b")
@@ -214,6 +216,7 @@ def test_several_files_of_a_runner_that_takes_one_are_counted_with_their_names(b
     assert done.outcome is Outcome.COMPLETE, done.output
 
 
+@pytest.mark.late
 @CMAKE
 def test_a_program_that_is_one_test_and_a_new_one_that_the_build_lists_end_complete(built: Built) -> None:
     lists = (

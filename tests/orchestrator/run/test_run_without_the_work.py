@@ -163,6 +163,7 @@ def test_a_new_module_of_a_package_that_was_there_is_product(
     assert "fails as it was" not in done.output
 
 
+@pytest.mark.late
 @pytest.mark.usefixtures("pytest_here")
 def test_work_that_a_test_needs_is_complete(rehearse: Rehearse, repository: Path, shell: Shell) -> None:
     begins_with(repository, shell, {"shop.py": SHOP, "test_shop.py": TESTS})

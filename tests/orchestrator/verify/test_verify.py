@@ -87,6 +87,7 @@ def test_a_work_is_judged_by_what_its_tests_show(
     assert shell(project, "git", "worktree", "list", "--porcelain").count("worktree ") == 1
 
 
+@pytest.mark.late
 def test_its_first_lines_say_what_was_found_and_each_reason_says_what_to_do(
     project: Path, shell: Callable[..., str], home: Path
 ) -> None:
