@@ -6,11 +6,9 @@ is no fault of the work. It shows nothing of what a command does with its input.
 """
 
 import json
-import os
 import re
 import shlex
-import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,16 +22,25 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.quoted import QuotedCommand, commands_in, filled_in, is_shown, refusal_in
+from orchestrator.checks.quoted import (
+    QuotedCommand,
+    as_typed,
+    commands_in,
+    is_named_in,
+    is_shown,
+    refusal_in,
+)
 from orchestrator.checks.running import run_counted
 from orchestrator.checks.touched import PROSE
-from orchestrator.git.trees import changed_paths, contents_at, entries_in, landing, links_in
+from orchestrator.git.command import git
+from orchestrator.git.trees import changed_paths, contents_at, entries_in, files_in, landing, links_in
 from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.build_files.products import OtherBuild, Product, entered, product_table, products_of
 from orchestrator.project.files import belongs_to_tests, third_party
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.shell import simple_commands
+from state.errors import GitError
 from state.paths import scratch_folder
 from state.records.commands import TestState
 from state.records.objections import Objection
@@ -43,7 +50,7 @@ from state.words import names_of
 QUESTION = "the product as its users get it"
 _SHORT_S, _LEAST_S, _SHARE = 15.0, 30.0, 0.5  # of the suite, for what makes the product
 _MOST_COMMANDS, _MOST_BYTES = 10, 300_000_000
-_NOT_HERE, _ENDED = 77, 124  # exit codes of sq's own programs, and of `timeout`
+_NOT_HERE, _ENDED = 77, 124  # exit codes: of sq's own programs, and for what was ended
 _PACKAGES = "node_modules"
 _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad|todo|adr)[^/]*$")
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
@@ -65,6 +72,16 @@ class _Fault:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Work:
+    """A change with the paths that it changed, its commands, and the commands that texts quote."""
+
+    change: Change
+    changed: Sequence[str]
+    compared: Sequence[ResultComparison]
+    quoted: Sequence[QuotedCommand]
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Door:
     """A clean copy of a tree, and a place that has the packages of its set-up."""
 
@@ -78,34 +95,24 @@ class _Door:
     def source(self) -> Path:
         return self.place / "repository"
 
-    async def ran(
-        self, lines: Sequence[str], folder: Path, within_s: float = _SHORT_S
-    ) -> list[tuple[int, str]]:
-        """Run lines one after another, without variables of tests. Return their exit codes and outputs."""
-        mark = token_hex(8)
-        script = "unset PYTHONPATH NODE_PATH NODE_OPTIONS" + "".join(
-            f"; (cd {shlex.quote(str(folder))} && timeout -k 5 {within_s:.0f} sh -c {shlex.quote(one)})"
-            f" </dev/null 2>&1; printf '{mark} %s{mark}' $?"
-            for one in lines
-        )
+    async def ran(self, line: str, folder: Path, within_s: float = _SHORT_S) -> tuple[int, str]:
+        """Run a line without variables of tests. Return its exit code and its output."""
         done = await self.bench.commands.whole(
-            script,
+            f"unset PYTHONPATH NODE_PATH NODE_OPTIONS; cd {shlex.quote(str(folder))} || exit; {line}",
             self.place,
             environment=self.scratch.environment,
             told_as=QUESTION,
             readable=[self.scratch.folder],
             is_evidence=True,
+            within_s=within_s,
         )
-        parts = done.output.split(mark)
-        codes = [int(one) if one.strip().isdecimal() else _ENDED for one in parts[1::2]]
-        return [*zip(codes, parts[::2], strict=False)]
+        return _ENDED if done.exit_code is None else done.exit_code, done.output
 
 
 async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison], known: Answers) -> Answers:
     """Return what is wrong with the product of a work, and not with that of its base."""
     changed = await changed_paths(change.repository, change.base, change.own_tree)
-    can_end = shutil.which("timeout", path=bench.commands.environ.get("PATH", os.defpath))
-    if not (change.is_final and changed and can_end):
+    if not (change.is_whole and changed):
         return Answers()
     asks(QUESTION)
     if not bench.has_time:
@@ -115,18 +122,18 @@ async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison]
     quoted = await _quoted(change, changed)
     if not quoted and all(map(PROSE.search, changed)):
         return Answers()
-    asking = partial(_faults, change, changed, compared, quoted)
+    work = _Work(change=change, changed=changed, compared=compared, quoted=quoted)
     async with _opened(change, bench, change.tree) as door:
-        found = await asking(door, stale=objecting.BUILD not in {one.check for one in known.objections})
-    faults = [one for one in found if not one.is_known]
-    silent = [one for one in found if one.is_known]
-    if any(one.alike for one in faults):
+        found = await _faults(work, door)
+    if any(one.check == objecting.BUILD for one in known.objections):
+        found = [one for one in found if one.alike != objecting.BUILD]
+    if any(one.alike and not one.is_known for one in found):
         async with _opened(change, bench, change.base) as door:
-            before = await asking(door, only=faults)
+            before = await _faults(work, door, only={one.alike for one in found if not one.is_known})
         alike, parts = {one.alike for one in before} - {""}, {one.part for one in before} - {""}
-        faults = [one for one in faults if one.alike not in alike and one.part not in parts]
-        silent += [one for one in before if one.is_known]
-    return answers_of(one.objection for one in (*faults, *silent))
+        found = [one for one in found if one.is_known or not (one.alike in alike or one.part in parts)]
+        found += [one for one in before if one.is_known]
+    return answers_of(one.objection for one in sorted(found, key=lambda one: one.is_known))
 
 
 @asynccontextmanager
@@ -166,46 +173,36 @@ def _fill(door: _Door, links: Mapping[str, str], hidden: Sequence[str]) -> None:
         (door.place / "tools" / name).write_text(text.replace("{hidden}", json.dumps(hidden)))
 
 
-async def _faults(
-    change: Change,
-    changed: Sequence[str],
-    compared: Sequence[ResultComparison],
-    quoted: Sequence[QuotedCommand],
-    door: _Door,
-    *,
-    stale: bool = True,
-    only: Sequence[_Fault] | None = None,
-) -> list[_Fault]:
-    """Return what is wrong with what is made of a door's copy. `only`: as far as these faults ask for it."""
-    alike = {one.alike for one in only or ()}
-    found, commands = list[_Fault](), dict[str, tuple[str, ...]]()
-    if only is None or alike - {objecting.BUILD, *(one.told for one in product_table().others)}:
-        products = await aside(partial(products_of, door.source, changed), "the project's manifests")
+async def _faults(work: _Work, door: _Door, *, only: Collection[str] | None = None) -> list[_Fault]:
+    """Return what is wrong with what is made of a door's copy. `only`: at the base, what is alike."""
+    found, commands = list[_Fault](), dict[str, Sequence[str]]()
+    builds = {one.told for one in product_table().others}
+    if only is None or only - {objecting.BUILD, *builds}:
+        products = await aside(partial(products_of, door.source, work.changed), "the project's manifests")
         for number, product in enumerate(products):
-            more, own = await _made(door, number, product, at_base=only is not None)
-            found, commands = [*found, *more], commands | own
+            found += await _made(door, number, product, commands, at_base=only is not None)
         if not found:
-            found += await _unknown_commands(door, commands, quoted)
+            found += await _wrong_commands(work, door, commands, at_base=only is not None)
     for build in product_table().others:
-        if only is None or build.told in alike:
-            found += await _in_other_build(change, door, build, compared, changed, at_base=only is not None)
-    if stale and (only is None or objecting.BUILD in alike):
+        if only is None or build.told in only:
+            found += await _in_other_build(work, door, build, at_base=only is not None)
+    if only is None or objecting.BUILD in only:
         found += await _stale(door)
     return found
 
 
 async def _made(
-    door: _Door, number: int, product: Product, *, at_base: bool
-) -> tuple[list[_Fault], dict[str, tuple[str, ...]]]:
-    """Make a product as its users get it and load it. Return what is wrong, and what starts its commands."""
+    door: _Door, number: int, product: Product, commands: dict[str, Sequence[str]], *, at_base: bool
+) -> list[_Fault]:
+    """Make and load a product as its users get it. Return what is wrong, and add its commands."""
     out, mark, folder = door.place / f"out{number}", token_hex(8), door.source / product.part
     out.mkdir()
     commits = "1" if any(is_built(one) and not third_party(one) for one in door.files) else ""
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
-    row = product_table().kinds[product.kind]
+    lines = (product.row.make, product.row.enter)
+    make, enter = (product.line(one, **words, commits=commits, mark=mark) for one in lines)
     of = partial(_Fault, alike=product.manifest, part=product.manifest)
-    line = product.line(row.make, **words, commits=commits, mark=mark)
-    code, said = _first(await door.ran([line], folder, door.most_s))
+    code, said = await door.ran(make, folder, door.most_s)
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
         cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
@@ -213,17 +210,12 @@ async def _made(
         why = f"whether what users get by {product.manifest} works: it could not be made here ({last})"
         silent = objecting.unknown(objecting.FRONT_DOOR, product.manifest, why)
         told = silent if is_known else objecting.not_made(product.manifest, last, said[-2_000:])
-        return [of(objection=told, is_known=is_known)], {}
-    line = product.line(row.enter, **words, mark=mark)
-    _, said = _first(await door.ran([line], folder, 2 * _SHORT_S)) if line else (0, "")
-    own = entered(said, mark)
-    plain = {name: why.replace(f"{door.place}/", "") for name, why in own.faults.items()}
-    lacking = [objecting.not_in_product(name, product.manifest, why) for name, why in plain.items()]
-    return [of(objection=one) for one in lacking], {**own.commands}
-
-
-def _first(answers: Sequence[tuple[int, str]]) -> tuple[int, str]:
-    return answers[0] if answers else (_ENDED, "")
+        return [of(objection=told, is_known=is_known)]
+    _, said = await door.ran(enter, folder, 2 * _SHORT_S) if enter else (0, "")
+    own, lacking = entered(said, mark)
+    commands |= own
+    plain = ((name, why.replace(f"{door.place}/", "")) for name, why in lacking.items())
+    return [of(objection=objecting.not_in_product(name, product.manifest, why)) for name, why in plain]
 
 
 # --- commands that are quoted ---------------------------------------------------------------------------
@@ -233,54 +225,93 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
     """Return the commands that the spec, criteria and new lines of documents quote, each once."""
     texts = [(change.spec, "the spec")]
     texts += [(text, f"the criterion {one.id}") for one in change.criteria for text in (one.quote, one.text)]
-    paths = _documents(changed)
+    documents = [one for one in changed if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
+    new = await _new_lines(change, [one for one in documents if not belongs_to_tests(one)])
+
+    def found() -> Iterator[QuotedCommand]:
+        for text, source in texts:
+            yield from commands_in(text, source)
+        for path, (text, numbers) in new.items():
+            yield from (one for one in commands_in(text, path) if one.line in numbers)
+
+    by_command = dict[str, QuotedCommand]()
+    for one in await aside(lambda: [*found()], "the documents of the work"):
+        if one.command not in by_command or (one.shown and not by_command[one.command].shown):
+            by_command[one.command] = one
+    return [*by_command.values()]
+
+
+async def _new_lines(change: Change, paths: Sequence[str]) -> dict[str, tuple[str, dict[int, str]]]:
+    """Return the text of each of these files that the tree has, and its lines that the base's has not."""
     before, now = [await contents_at(change.repository, tree, paths) for tree in (change.base, change.tree)]
-
-    def found() -> list[QuotedCommand]:
-        every = [one for text, source in texts for one in commands_in(text, source)]
-        for path, content in now.items():
-            old = {*before.get(path, b"").splitlines()}
-            new = {number for number, line in enumerate(content.splitlines(), 1) if line not in old}
-            said = commands_in(content.decode(errors="replace"), path, only=new)
-            every += [replace(one, shown="") for one in said]
-        return [one for one in map(filled_in, every) if one]
-
-    ready = await aside(found, "the documents of the work")
-    shown = {one.command: one for one in reversed(ready)}
-    return [*(shown | {one.command: one for one in reversed(ready) if one.shown}).values()]
-
-
-def _documents(paths: Sequence[str]) -> list[str]:
-    """Return the paths of documents about the product as it is."""
-    found = [one for one in paths if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
-    return [one for one in found if not belongs_to_tests(one)]
-
-
-async def _unknown_commands(
-    door: _Door, commands: Mapping[str, tuple[str, ...]], quoted: Sequence[QuotedCommand]
-) -> list[_Fault]:
-    """Return the quoted commands that the product does not know, or that print other than what is shown."""
-    started = {one: words for one in quoted if (words := _start(door, commands, one.command))}
-    own = [*started][:_MOST_COMMANDS]
-    lines = [shlex.join(started[one]) for one in own]
-    within_s = max(2.0, min(_SHORT_S, door.most_s / max(1, len(lines))))
-    answers = await door.ran(lines, door.source, within_s) if lines else []
-    fine = {one.command for one, (code, _) in zip(own, answers, strict=False) if not code}
-    found = list[_Fault]()
-    for one, line, (code, said) in zip(own, lines, answers, strict=False):
-        words, missing = simple_commands(one.command)[0].words, _missing(door, said) if code else ""
-        if why := refusal_in(words, code, said) or (f"it lacks {missing}" if missing else ""):
-            place = f"{one.source}:{one.line}" if PROSE.search(one.source) else ""
-            told = objecting.unknown_command(one.command, one.source, place, why)
-            found.append(_Fault(objection=told, alike=missing))
-        is_other = one.shown and not code and fine.issuperset(one.after) and not is_shown(one.shown, said)
-        if is_other and _first(await door.ran([line], door.source)) == (code, said):
-            told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
-            found.append(_Fault(objection=told))
+    found = {}
+    for path, content in now.items():
+        old, text = [one.decode(errors="replace") for one in (before.get(path, b""), content)]
+        known = {*old.splitlines()}
+        found[path] = text, {at: line for at, line in enumerate(text.splitlines(), 1) if line not in known}
     return found
 
 
-def _start(door: _Door, commands: Mapping[str, tuple[str, ...]], line: str) -> tuple[str, ...]:
+async def _wrong_commands(
+    work: _Work, door: _Door, commands: Mapping[str, Sequence[str]], *, at_base: bool
+) -> list[_Fault]:
+    """Return the quoted commands that the product does not know, or that print other than what is shown.
+
+    At the base these are the ones that lack a file, and those that print what is shown.
+    """
+    started = {one: words for one in work.quoted if (words := _start(door, commands, one.command))}
+    within_s = max(2.0, min(_SHORT_S, door.most_s / max(1, len(started))))
+    found, fine = list[_Fault](), set[str]()
+    for one, start in [*started.items()][:_MOST_COMMANDS]:
+        line = shlex.join(start)
+        code, said = await door.ran(line, door.source, within_s)
+        fine |= set() if code else {one.command}
+        why, unknown = refusal_in(simple_commands(one.command)[0].words, code, said)
+        missing, as_shown = _missing(door, said) if code else "", is_shown(one.shown, said)
+        of_document = PROSE.search(one.source) is not None
+        if missing or (unknown and not at_base and await _is_meant(work, one, unknown)):
+            place = f"{one.source}:{one.line}" if of_document else ""
+            told = objecting.unknown_command(one.command, one.source, place, why or f"it lacks {missing}")
+            found.append(_Fault(objection=told, alike=missing))
+        elif one.shown and not of_document and as_shown is at_base:
+            is_clear = at_base or (not code and fine.issuperset(one.after))
+            if is_clear and (at_base or await door.ran(line, door.source, within_s) == (code, said)):
+                told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
+                found.append(_Fault(objection=told, alike=one.command))
+    return found
+
+
+async def _is_meant(work: _Work, quoted: QuotedCommand, unknown: Sequence[str]) -> bool:
+    """Whether the product should know words of a quoted command that it does not know.
+
+    A text may speak of what is refused, and of what was there before: a file of the base has that as it is
+    typed. A block of a document shows what works. Else code that the work added has to name such a word, and
+    a test that has it as it is typed may show that it is refused, unless that code has it so too.
+    """
+    change, forms = work.change, [form for word in unknown for form in as_typed(word)]
+    if await _files_with(change, change.base, forms):
+        return False
+    if PROSE.search(quoted.source) and quoted.is_alone:
+        return True
+    code = [one for one in work.changed if not (PROSE.search(one) or belongs_to_tests(one))]
+    new, there = await _new_lines(change, code), await files_in(change.repository, change.base)
+    lines = [line for _, lines in new.values() for line in lines.values()]
+    added = "\n".join([*lines, *(path for path in new if path not in there)])
+    is_tested = any(map(belongs_to_tests, await _files_with(change, change.tree, forms)))
+    is_built = any(form in added for form in forms)
+    return any(is_named_in(word, added) for word in unknown) and (is_built or not is_tested)
+
+
+async def _files_with(change: Change, tree: str, texts: Sequence[str]) -> list[str]:
+    wanted = [part for one in texts for part in ("-e", one)]
+    try:
+        told = await git(change.repository, "grep", "-I", "-l", "-z", "-F", *wanted, tree)
+    except GitError:  # none has
+        return []
+    return [name.partition(":")[2] for name in told.split("\0") if name]
+
+
+def _start(door: _Door, commands: Mapping[str, Sequence[str]], line: str) -> tuple[str, ...]:
     """Return the words that start a quoted command in the product, () if it is none of the project's own."""
     simple = simple_commands(line)
     first, *rest = (simple[0].words if len(simple) == 1 and not simple[0].writes else ()) or ("",)
@@ -324,13 +355,10 @@ async def _stale(door: _Door) -> list[_Fault]:
     if not build:
         return []
     before = [_text(door.source, one) for one in committed]
-    code, _ = _first(await door.ran([build], door.source, door.most_s))
+    code, _ = await door.ran(build, door.source, door.most_s)
     other = [one for one, text in zip(committed, before, strict=True) if _text(door.source, one) != text]
-    return (
-        [_Fault(objection=objecting.stale_build(build, other), alike=objecting.BUILD)]
-        if other and not code
-        else []
-    )
+    told = [objecting.stale_build(build, other)] if other and not code else []
+    return [_Fault(objection=one, alike=objecting.BUILD) for one in told]
 
 
 def _text(folder: Path, path: str) -> list[bytes]:
@@ -340,30 +368,20 @@ def _text(folder: Path, path: str) -> list[bytes]:
         return []
 
 
-async def _in_other_build(
-    change: Change,
-    door: _Door,
-    build: OtherBuild,
-    compared: Sequence[ResultComparison],
-    changed: Sequence[str],
-    *,
-    at_base: bool,
-) -> list[_Fault]:
+async def _in_other_build(work: _Work, door: _Door, build: OtherBuild, *, at_base: bool) -> list[_Fault]:
     """Return the tests that pass as they are run always, and fail in another build.
 
     At the base these are all of its tests, else those of files that the work touched.
     """
-    paths = [one for one in changed if re.search(build.files, one)]
-    read = await contents_at(change.repository, change.tree, paths)
+    paths = [one for one in work.changed if re.search(build.files, one)]
+    read = await contents_at(work.change.repository, work.change.tree, paths)
     texts = {path: text.decode(errors="replace") for path, text in read.items()}
-    asks_for = any(re.search(build.holds, text, re.MULTILINE) for text in texts.values())
-    if not asks_for or any(build.unless and re.search(build.unless, text) for text in texts.values()):
+    if not build.is_asked_for(texts.values()):
         return []
     losing = {path for path, text in texts.items() if _loses(build, path, text)}
-    for one in compared:
-        files = [
-            path for path in (*one.touched.new, *one.touched.held) if path in paths and path in door.files
-        ]
+    for one in work.compared:
+        touched = [path for path in (*one.touched.new, *one.touched.held) if path in paths]
+        files = [path for path in touched if path in door.files]
         line = re.sub(build.was, build.becomes, one.command) if build.was else one.command
         folder = door.source if build.was else door.scratch.folder
         alone = only_these(suite_of(line, folder), files) if files and not at_base else None
@@ -372,15 +390,14 @@ async def _in_other_build(
         loses = losing - set(files if "pytest" in one.command else ())
         if loses or not (usual and one.before and is_asked) or (build.was and line == one.command):
             continue
-        environment = {**door.scratch.environment, **build.variables}
-        place = replace(door.scratch, folder=folder, environment=environment)
+        place = replace(
+            door.scratch, folder=folder, environment={**door.scratch.environment, **build.variables}
+        )
         failing = frozenset(names_of(usual.count, TestState.PASSED))
-        for _ in range(2 if not at_base else 1):  # one that fails once may be unsteady
+        for _ in range(1 if at_base else 2):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
-            stopped = (
-                done.broken or done.missing or (build.broken and re.search(build.broken, done.output_tail))
-            )
+            stopped = done.broken or done.missing or build.is_broken_by(done.output_tail)
             if stopped or not (failing or (done.exit_code and not done.count.tests)):
                 break
         else:

@@ -134,12 +134,12 @@ async def answers_about(
                 if not (again and check.is_lasting):
                     found += await answer(check, change, bench, compared[-1], found)
     found += await constraints.ask(change, runs if change.is_final else ())
-    asking_users = front_door.ask(change, bench, compared, found)
-    at_the_door, silent = await or_left_out(
-        objecting.FRONT_DOOR, front_door.QUESTION, asking_users, Answers()
-    )
-    found += at_the_door + Answers(objections=silent)
     if not again:
+        entering = front_door.ask(change, bench, compared, found)
+        at_the_door, silent = await or_left_out(
+            objecting.FRONT_DOOR, front_door.QUESTION, entering, Answers()
+        )
+        found += at_the_door + Answers(objections=silent)
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
         found += Answers(objections=(*map(objecting.stub, idle), *silent))

@@ -3,7 +3,8 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -40,6 +41,15 @@ class OtherBuild(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variables: dict[str, str] = {}
     broken: str = ""
 
+    def is_asked_for(self, texts: Collection[str]) -> bool:
+        """Whether changed files may differ in this build, and do not tell the builds apart on purpose."""
+        holds = any(re.search(self.holds, one, re.MULTILINE) for one in texts)
+        return holds and not (self.unless and any(re.search(self.unless, one) for one in texts))
+
+    def is_broken_by(self, output: str) -> bool:
+        """Whether an output speaks of the build itself."""
+        return bool(self.broken) and re.search(self.broken, output) is not None
+
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: dict[str, ProductRow]
@@ -58,7 +68,7 @@ def product_table() -> _Table:
 class Product:
     """What is made of a folder `part` of a repository, "" for its root, by the manifest there."""
 
-    kind: str
+    row: ProductRow
     part: str
     manifest: str
 
@@ -67,27 +77,17 @@ class Product:
         return form.format(**{name: shlex.quote(str(one)) for name, one in words.items()})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entered:
-    """What a product said of itself: its commands with the words that start them, and what does not load."""
-
-    commands: Mapping[str, tuple[str, ...]]
-    faults: Mapping[str, str]
-
-
-def entered(output: str, mark: str) -> Entered:
-    """Return what a line that loads a product has said."""
-    commands, faults = dict[str, tuple[str, ...]](), dict[str, str]()
+def entered(output: str, mark: str) -> tuple[dict[str, Sequence[str]], dict[str, str]]:
+    """Return what starts each command of a product, and what does not load and why, as it has said."""
+    commands, lacking = dict[str, Sequence[str]](), dict[str, str]()
     for line in (one for one in output.splitlines() if one.startswith(f"{mark} ")):
-        try:
+        with suppress(ValueError, RecursionError, KeyError, TypeError):
             told = json.loads(line.removeprefix(mark))
-        except (ValueError, RecursionError):
-            continue
-        if "command" in told:
-            commands[str(told["command"])] = tuple(map(str, told["start"]))
-        else:
-            faults[str(told.get("name"))[:300]] = str(told.get("why"))[:300]
-    return Entered(commands=commands, faults=faults)
+            if "command" in told:
+                commands[str(told["command"])] = tuple(map(str, told["start"]))
+            else:
+                lacking[str(told["name"])[:300]] = str(told["why"])[:300]
+    return commands, lacking
 
 
 def products_of(folder: Path, changed: Iterable[str]) -> list[Product]:
@@ -100,7 +100,7 @@ def products_of(folder: Path, changed: Iterable[str]) -> list[Product]:
             shown = ((part, str(PurePosixPath(part, name))) for part, name in places)
             near = next((one for one in shown if _shows(folder / one[1], row)), None)
             if near:
-                found[kind, near[0]] = Product(kind=kind, part=near[0], manifest=near[1])
+                found[kind, near[0]] = Product(row=row, part=near[0], manifest=near[1])
     return [*found.values()][:_MOST]
 
 

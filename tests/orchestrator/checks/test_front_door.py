@@ -39,7 +39,7 @@ def shop(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> W
     return workshop(repository, tmp_path / "places")
 
 
-async def asked(shop: Workshop, row: dict[str, Any]) -> Answers:
+async def asked(shop: Workshop, row: dict[str, Any], **facts: bool) -> Answers:
     """Ask about the work of a row. An ignored file of it is in the checkout and the places alone."""
     base = shop.commit({".gitignore": "/ignored*\n**/ignored*\nnode_modules/.cache\n", **row["base"]})
     runs = row.get("runs", [])
@@ -48,7 +48,7 @@ async def asked(shop: Workshop, row: dict[str, Any]) -> Answers:
     tree = shop.commit(row["work"])
     command = row.get("command", "")
     criteria = tuple(Criterion(id=f"c-{at}", text=one) for at, one in enumerate(row.get("criteria", []), 1))
-    more = {"spec": row.get("spec", ""), "criteria": criteria}
+    more = {"spec": row.get("spec", ""), "criteria": criteria, **facts}
     change = await shop.change(base, tree, command or "true", **more)
     compared = [await shop.compared(change, command)] if command else []
     return await ask(change, shop.bench, compared, Answers())
@@ -67,3 +67,27 @@ async def test_a_lie_is_found(shop: Workshop, row: dict[str, Any]) -> None:
     assert found.check in {objecting.FRONT_DOOR, objecting.BUILD}
     assert found.weight is Weight.ONCE
     assert [one.sentence for one in more if one.check == objecting.BUILD] == []
+
+
+async def test_a_lie_is_found_where_no_program_ends_commands(shop: Workshop, tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "sh").symlink_to("/bin/sh")
+    row = LIES["a shell script without its option"]
+    shop.commands.environ = {**shop.commands.environ, "PATH": str(alone)}
+    (found,) = (await asked(shop, row)).objections
+    assert row["found"] in found.sentence
+
+
+@pytest.mark.late
+async def test_a_command_that_does_not_end_tells_nothing(shop: Workshop) -> None:
+    row = LIES["a shell script without its option"]
+    work = {**row["work"], "wait.sh": "echo usage: none; exec sleep 60\n"}
+    spec = "`sh wait.sh --loud`\n\n" + row["spec"]
+    (found,) = (await asked(shop, {**row, "work": work, "spec": spec})).objections
+    assert "greet.sh --loud" in found.sentence
+
+
+async def test_a_part_is_not_asked_what_others_build(shop: Workshop) -> None:
+    row = LIES["a shell script without its option"]
+    assert not (await asked(shop, row, is_whole=False)).objections

@@ -2,29 +2,51 @@
 
 import pytest
 
-from orchestrator.checks.quoted import commands_in, filled_in, is_shown, refusal_in
+from orchestrator.checks.quoted import as_typed, commands_in, is_named_in, is_shown, refusal_in
 from tests.language.tables import rows
 
 
 @pytest.mark.parametrize(*rows(__file__, "quoted"))
-def test_plain_commands_count_and_those_of_which_a_text_may_speak_otherwise_do_not(
-    text: str, runs: dict[str, str]
-) -> None:
-    ready = [filled_in(one) for one in commands_in(text, "the spec")]
-    assert {one.command: one.shown for one in ready if one} == runs
+def test_commands_that_can_be_run_as_they_are_count(text: str, runs: dict[str, str]) -> None:
+    assert {one.command: one.shown for one in commands_in(text, "the spec")} == runs
 
 
 @pytest.mark.parametrize(*rows(__file__, "refused"))
-def test_a_program_refuses_a_command_by_a_word_of_it(words: str, code: int, output: str, why: str) -> None:
-    assert refusal_in(words.split(), code, output) == why
+def test_a_program_refuses_a_command_by_a_word_of_it(
+    words: str, code: int, output: str, why: str, unknown: list[str]
+) -> None:
+    assert refusal_in(words.split(), code, output) == (why, unknown)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "named"),
+    [
+        ("--json", "def as_json(numbers):", True),
+        ("--json", "function asJson() {", True),
+        ("--dry-run=no", "dry_run = False", True),
+        ("stats", "statsd = 1", False),
+        ("--all", "call()", False),
+        ("-j", "j = 1", False),
+    ],
+)
+def test_code_names_a_word_of_a_command_by_a_part_of_a_name(word: str, text: str, *, named: bool) -> None:
+    assert is_named_in(word, text) is named
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "typed"),
+    [
+        ("--json=yes", "run --json 1", True),
+        ("stats", "main(['stats'])", True),
+        ("stats", 'run("tool stats")', True),
+        ("stats", "from stats import stats", False),
+    ],
+)
+def test_a_word_of_a_command_is_typed_as_an_option_or_in_quotes(word: str, text: str, *, typed: bool) -> None:
+    assert any(one in text for one in as_typed(word)) is typed
 
 
 def test_lines_are_compared_in_their_order_whatever_the_white_space() -> None:
     assert is_shown("a  b\nc", "first\n a b \n\nc\n")
     assert not is_shown("a\nb", "b\na\n")
     assert is_shown("3", "sum: 3\n")
-
-
-def test_a_command_of_a_new_line_alone_is_taken_from_a_document() -> None:
-    text = "Run `calc 1`.\n\nRun `calc 2`.\n"
-    assert [one.command for one in commands_in(text, "README.md", only={3})] == ["calc 2"]
