@@ -8,9 +8,9 @@ is no fault of the work. It shows nothing of what a command does with its input.
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
@@ -22,18 +22,11 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.quoted import (
-    QuotedCommand,
-    as_typed,
-    commands_in,
-    is_named_in,
-    is_shown,
-    refusal_in,
-)
-from orchestrator.checks.running import run_counted
+from orchestrator.checks.quoted import QuotedCommand, as_typed, commands_in, is_named_in, refusal_in
+from orchestrator.checks.running import content_in, run_counted
 from orchestrator.checks.touched import PROSE
 from orchestrator.git.command import git
-from orchestrator.git.trees import changed_paths, contents_at, entries_in, files_in, landing, links_in
+from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
 from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.build_files.products import OtherBuild, Product, entered, product_table, products_of
 from orchestrator.project.files import belongs_to_tests, third_party
@@ -44,18 +37,14 @@ from state.errors import GitError
 from state.paths import scratch_folder
 from state.records.commands import TestState
 from state.records.objections import Objection
-from state.safe_paths import read_inside
 from state.words import names_of
 
 QUESTION = "the product as its users get it"
 _SHORT_S, _LEAST_S, _SHARE = 15.0, 30.0, 0.5  # of the suite, for what makes the product
-_MOST_COMMANDS, _MOST_BYTES = 10, 300_000_000
+_MOST_COMMANDS = 10
 _NOT_HERE, _ENDED = 77, 124  # exit codes: of sq's own programs, and for what was ended
-_PACKAGES = "node_modules"
 _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad|todo|adr)[^/]*$")
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
-_ALONE = "which only developers get"  # said by a program of sq
-_LACKS = re.compile(r"No module named '?([\w.]{1,200})|Cannot find module '([^'\n]{1,400})'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,28 +61,28 @@ class _Fault:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Work:
-    """A change with the paths that it changed, its commands, and the commands that texts quote."""
+class _Door:
+    """A clean copy of a tree, that of a work or its base, and a place that has the packages of its set-up."""
 
     change: Change
     changed: Sequence[str]
-    compared: Sequence[ResultComparison]
-    quoted: Sequence[QuotedCommand]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Door:
-    """A clean copy of a tree, and a place that has the packages of its set-up."""
-
     bench: Bench
     scratch: ScratchWorktree
     place: Path
     files: Sequence[str]
-    most_s: float
+    mark: str = field(default_factory=partial(token_hex, 8))  # of what programs of sq say
 
     @property
     def source(self) -> Path:
         return self.place / "repository"
+
+    @property
+    def most_s(self) -> float:
+        return max(_LEAST_S, _SHARE * sum(one.run.seconds for one in self.change.baseline.checks.values()))
+
+    @property
+    def is_base(self) -> bool:
+        return self.scratch.tree == self.change.base
 
     async def ran(self, line: str, folder: Path, within_s: float = _SHORT_S) -> tuple[int, str]:
         """Run a line without variables of tests. Return its exit code and its output."""
@@ -112,24 +101,20 @@ class _Door:
 async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison], known: Answers) -> Answers:
     """Return what is wrong with the product of a work, and not with that of its base."""
     changed = await changed_paths(change.repository, change.base, change.own_tree)
-    if not (change.is_whole and changed):
+    quoted = await _quoted(change, changed)
+    if not change.is_whole or not (quoted or any(not PROSE.search(one) for one in changed)):
         return Answers()
     asks(QUESTION)
     if not bench.has_time:
-        why = f"the project's commands took {bench.commands.seconds:.0f} s already (limits.verify_total_s)"
-        told = f"{QUESTION}: left out, because {why}"
-        return answers_of([objecting.unknown(objecting.FRONT_DOOR, QUESTION, told)])
-    quoted = await _quoted(change, changed)
-    if not quoted and all(map(PROSE.search, changed)):
-        return Answers()
-    work = _Work(change=change, changed=changed, compared=compared, quoted=quoted)
-    async with _opened(change, bench, change.tree) as door:
-        found = await _faults(work, door)
+        took = f"the project's commands took {bench.commands.seconds:.0f} s already"
+        raise UnreadError(f"{took} (limits.verify_total_s)")
+    async with _opened(change, changed, bench, change.tree) as door:
+        found = await _faults(door, compared, quoted)
     if any(one.check == objecting.BUILD for one in known.objections):
         found = [one for one in found if one.alike != objecting.BUILD]
     if any(one.alike and not one.is_known for one in found):
-        async with _opened(change, bench, change.base) as door:
-            before = await _faults(work, door, only={one.alike for one in found if not one.is_known})
+        async with _opened(change, changed, bench, change.base) as door:
+            before = await _faults(door, compared, quoted)
         alike, parts = {one.alike for one in before} - {""}, {one.part for one in before} - {""}
         found = [one for one in found if one.is_known or not (one.alike in alike or one.part in parts)]
         found += [one for one in before if one.is_known]
@@ -137,82 +122,67 @@ async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison]
 
 
 @asynccontextmanager
-async def _opened(change: Change, bench: Bench, tree: str) -> AsyncIterator[_Door]:
-    entries, links = await entries_in(change.repository, tree), await links_in(change.repository, tree)
-    files = [path for path, facts in entries.items() if facts.startswith("100")]
-    inside = {path: target for path, target in links.items() if landing(path, links) is not None}
-    suite = sum(one.run.seconds for one in change.baseline.checks.values())
+async def _opened(change: Change, changed: Sequence[str], bench: Bench, tree: str) -> AsyncIterator[_Door]:
+    """Yield the door of a tree, with links to packages of Node, without links that lead out of it."""
+    links, files = await links_in(change.repository, tree), await files_in(change.repository, tree)
+    plain = [one for one in files if one not in links]
     async with bench.scratch(tree) as scratch, scratch_folder(prefix="tmp") as place:
-        most_s = max(_LEAST_S, suite * _SHARE)
-        door = _Door(bench=bench, scratch=scratch, place=place, files=files, most_s=most_s)
-        hidden = [str(one) for one in (scratch.folder, change.repository, place)]
-        await aside(partial(_fill, door, inside, hidden), "the files of the work")
+        door = _Door(change=change, changed=changed, bench=bench, scratch=scratch, place=place, files=plain)
+        door.source.mkdir()
+        index = {"GIT_INDEX_FILE": str(place / "index")}
+        reads = (f"--work-tree={door.source}", "read-tree", "--reset", "-u", tree)
+        await git(change.repository, *reads, environment=index)
+        for path in (one for one in links if landing(one, links) is None):
+            (door.source / path).unlink()
+        manifests = (one for one in plain if PurePosixPath(one).name == "package.json")
+        for part in {Path(), *(Path(one).parent for one in manifests)}:
+            packages = part / "node_modules"
+            if (scratch.folder / packages).is_dir() and not (door.source / packages).exists():
+                (door.source / packages).symlink_to(scratch.folder / packages)
+        (place / "tools").mkdir()
+        hidden = json.dumps([str(one) for one in (scratch.folder, change.repository, place)])
+        for name, text in product_table().programs.items():
+            (place / "tools" / name).write_text(text.replace("{hidden}", hidden))
         yield door
 
 
-def _fill(door: _Door, links: Mapping[str, str], hidden: Sequence[str]) -> None:
-    """Put the files of a tree alone into its door, with links to packages of Node and programs of sq."""
-    folder, left = door.scratch.folder, _MOST_BYTES
-    for path in door.files:
-        with suppress(OSError):  # a name that is no text
-            content, target = read_inside(folder, path), door.source / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-            target.chmod((folder / path).lstat().st_mode & 0o777)
-            if (left := left - len(content)) < 0:
-                raise UnreadError("the files of the work are too large to be copied")
-    for part in {"", *(one.rpartition("/")[0] for one in door.files if one.endswith("/package.json"))}:
-        packages = str(Path(part, _PACKAGES))
-        if (folder / packages).is_dir() and not (door.source / packages).exists():
-            links = {**links, packages: str(folder / packages)}
-    for path, aim in links.items():
-        (door.source / path).parent.mkdir(parents=True, exist_ok=True)
-        (door.source / path).symlink_to(aim)
-    (door.place / "tools").mkdir()
-    for name, text in product_table().programs.items():
-        (door.place / "tools" / name).write_text(text.replace("{hidden}", json.dumps(hidden)))
-
-
-async def _faults(work: _Work, door: _Door, *, only: Collection[str] | None = None) -> list[_Fault]:
-    """Return what is wrong with what is made of a door's copy. `only`: at the base, what is alike."""
+async def _faults(
+    door: _Door, compared: Sequence[ResultComparison], quoted: Sequence[QuotedCommand]
+) -> list[_Fault]:
+    """Return what is wrong with what is made of a door's copy."""
     found, commands = list[_Fault](), dict[str, Sequence[str]]()
-    builds = {one.told for one in product_table().others}
-    if only is None or only - {objecting.BUILD, *builds}:
-        products = await aside(partial(products_of, door.source, work.changed), "the project's manifests")
-        for number, product in enumerate(products):
-            found += await _made(door, number, product, commands, at_base=only is not None)
-        if not found:
-            found += await _wrong_commands(work, door, commands, at_base=only is not None)
+    products = await aside(partial(products_of, door.source, door.changed), "the project's manifests")
+    for number, product in enumerate(products):
+        found += await _made(door, number, product, commands)
+    if not found:
+        found += await _unknown_commands(door, commands, quoted)
     for build in product_table().others:
-        if only is None or build.told in only:
-            found += await _in_other_build(work, door, build, at_base=only is not None)
-    if only is None or objecting.BUILD in only:
-        found += await _stale(door)
-    return found
+        found += await _in_other_build(door, build, compared)
+    return found + await _stale(door)
 
 
 async def _made(
-    door: _Door, number: int, product: Product, commands: dict[str, Sequence[str]], *, at_base: bool
+    door: _Door, number: int, product: Product, commands: dict[str, Sequence[str]]
 ) -> list[_Fault]:
     """Make and load a product as its users get it. Return what is wrong, and add its commands."""
-    out, mark, folder = door.place / f"out{number}", token_hex(8), door.source / product.part
+    out, folder = door.place / f"out{number}", door.source / product.part
     out.mkdir()
     commits = "1" if any(is_built(one) and not third_party(one) for one in door.files) else ""
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
     lines = (product.row.make, product.row.enter)
-    make, enter = (product.line(one, **words, commits=commits, mark=mark) for one in lines)
+    make, enter = (product.line(one, **words, commits=commits, mark=door.mark) for one in lines)
     of = partial(_Fault, alike=product.manifest, part=product.manifest)
     code, said = await door.ran(make, folder, door.most_s)
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
         cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
-        is_known = at_base or bool(cannot)
+        is_known = door.is_base or bool(cannot)
         why = f"whether what users get by {product.manifest} works: it could not be made here ({last})"
         silent = objecting.unknown(objecting.FRONT_DOOR, product.manifest, why)
         told = silent if is_known else objecting.not_made(product.manifest, last, said[-2_000:])
         return [of(objection=told, is_known=is_known)]
     _, said = await door.ran(enter, folder, 2 * _SHORT_S) if enter else (0, "")
-    own, lacking = entered(said, mark)
+    own, lacking = entered(said, door.mark)
     commands |= own
     plain = ((name, why.replace(f"{door.place}/", "")) for name, why in lacking.items())
     return [of(objection=objecting.not_in_product(name, product.manifest, why)) for name, why in plain]
@@ -228,17 +198,14 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
     documents = [one for one in changed if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
     new = await _new_lines(change, [one for one in documents if not belongs_to_tests(one)])
 
-    def found() -> Iterator[QuotedCommand]:
-        for text, source in texts:
-            yield from commands_in(text, source)
-        for path, (text, numbers) in new.items():
-            yield from (one for one in commands_in(text, path) if one.line in numbers)
+    def found() -> list[QuotedCommand]:
+        every = [one for text, source in texts for one in commands_in(text, source)]
+        every += [
+            one for path, (text, lines) in new.items() for one in commands_in(text, path) if one.line in lines
+        ]
+        return [*{one.command: one for one in reversed(every)}.values()]
 
-    by_command = dict[str, QuotedCommand]()
-    for one in await aside(lambda: [*found()], "the documents of the work"):
-        if one.command not in by_command or (one.shown and not by_command[one.command].shown):
-            by_command[one.command] = one
-    return [*by_command.values()]
+    return await aside(found, "the documents of the work")
 
 
 async def _new_lines(change: Change, paths: Sequence[str]) -> dict[str, tuple[str, dict[int, str]]]:
@@ -252,48 +219,37 @@ async def _new_lines(change: Change, paths: Sequence[str]) -> dict[str, tuple[st
     return found
 
 
-async def _wrong_commands(
-    work: _Work, door: _Door, commands: Mapping[str, Sequence[str]], *, at_base: bool
+async def _unknown_commands(
+    door: _Door, commands: Mapping[str, Sequence[str]], quoted: Sequence[QuotedCommand]
 ) -> list[_Fault]:
-    """Return the quoted commands that the product does not know, or that print other than what is shown.
-
-    At the base these are the ones that lack a file, and those that print what is shown.
-    """
-    started = {one: words for one in work.quoted if (words := _start(door, commands, one.command))}
+    """Return the quoted commands that the product does not know and should, or that lack a module."""
+    started = [(one, words) for one in quoted if (words := _start(door, commands, one.command))]
     within_s = max(2.0, min(_SHORT_S, door.most_s / max(1, len(started))))
-    found, fine = list[_Fault](), set[str]()
-    for one, start in [*started.items()][:_MOST_COMMANDS]:
-        line = shlex.join(start)
-        code, said = await door.ran(line, door.source, within_s)
-        fine |= set() if code else {one.command}
+    found = list[_Fault]()
+    for one, start in started[:_MOST_COMMANDS]:
+        code, said = await door.ran(shlex.join(start), door.source, within_s)
         why, unknown = refusal_in(simple_commands(one.command)[0].words, code, said)
-        missing, as_shown = _missing(door, said) if code else "", is_shown(one.shown, said)
-        of_document = PROSE.search(one.source) is not None
-        if missing or (unknown and not at_base and await _is_meant(work, one, unknown)):
-            place = f"{one.source}:{one.line}" if of_document else ""
-            told = objecting.unknown_command(one.command, one.source, place, why or f"it lacks {missing}")
-            found.append(_Fault(objection=told, alike=missing))
-        elif one.shown and not of_document and as_shown is at_base:
-            is_clear = at_base or (not code and fine.issuperset(one.after))
-            if is_clear and (at_base or await door.ran(line, door.source, within_s) == (code, said)):
-                told = objecting.other_output(one.command, one.source, one.shown, said.strip()[:1_000])
-                found.append(_Fault(objection=told, alike=one.command))
+        lacks = next(iter(entered(said, door.mark)[1].values()), "")
+        if lacks or (unknown and await _is_meant(door, one, unknown)):
+            place = f"{one.source}:{one.line}" if PROSE.search(one.source) else ""
+            told = objecting.unknown_command(one.command, one.source, place, lacks or why)
+            found.append(_Fault(objection=told, alike=lacks))
     return found
 
 
-async def _is_meant(work: _Work, quoted: QuotedCommand, unknown: Sequence[str]) -> bool:
+async def _is_meant(door: _Door, quoted: QuotedCommand, unknown: Sequence[str]) -> bool:
     """Whether the product should know words of a quoted command that it does not know.
 
     A text may speak of what is refused, and of what was there before: a file of the base has that as it is
     typed. A block of a document shows what works. Else code that the work added has to name such a word, and
     a test that has it as it is typed may show that it is refused, unless that code has it so too.
     """
-    change, forms = work.change, [form for word in unknown for form in as_typed(word)]
+    change, forms = door.change, [form for word in unknown for form in as_typed(word)]
     if await _files_with(change, change.base, forms):
         return False
     if PROSE.search(quoted.source) and quoted.is_alone:
         return True
-    code = [one for one in work.changed if not (PROSE.search(one) or belongs_to_tests(one))]
+    code = [one for one in door.changed if not (PROSE.search(one) or belongs_to_tests(one))]
     new, there = await _new_lines(change, code), await files_in(change.repository, change.base)
     lines = [line for _, lines in new.values() for line in lines.values()]
     added = "\n".join([*lines, *(path for path in new if path not in there)])
@@ -315,34 +271,21 @@ def _start(door: _Door, commands: Mapping[str, Sequence[str]], line: str) -> tup
     """Return the words that start a quoted command in the product, () if it is none of the project's own."""
     simple = simple_commands(line)
     first, *rest = (simple[0].words if len(simple) == 1 and not simple[0].writes else ()) or ("",)
-    if first in commands:
-        return (*commands[first], *rest)
-    if first in {"python", "python3"} and rest[:1] == ["-m"] and len(rest) > 1:
-        start = commands.get(f"-m {rest[1].partition('.')[0]}")
-        place = rest[1].replace(".", "/")
-        is_here = any((door.source / f"{place}{end}").is_file() for end in (".py", "/__main__.py"))
-        return (*start, *rest[1:]) if start else ("python3", *rest) if is_here else ()
-    if (first, *rest[:1]) == ("go", "run") and len(rest) > 1:
-        name = PurePosixPath(rest[1]).name or next(iter(commands), "")
-        return (*commands[name], *rest[2:]) if name in commands else ()
-    if (first, *rest[:1]) == ("cargo", "run") and "--" in rest and len(commands) == 1:
-        return (*next(iter(commands.values())), *rest[rest.index("--") + 1 :])
+    match first, *rest:
+        case _ if first in commands:
+            return (*commands[first], *rest)
+        case (("python" | "python3"), "-m", module, *_):
+            start, file = commands.get(f"-m {module.partition('.')[0]}"), module.replace(".", "/")
+            is_own = any((door.source / f"{file}{end}").is_file() for end in (".py", "/__main__.py"))
+            return (*start, *rest[1:]) if start else ("python3", *rest) if is_own else ()
+        case "go", "run", package, *words:
+            name = PurePosixPath(package).name or next(iter(commands), "")
+            return (*commands[name], *words) if name in commands else ()
+        case "cargo", "run", *_ if "--" in rest and len(commands) == 1:
+            return (*next(iter(commands.values())), *rest[rest.index("--") + 1 :])
     file = rest[0] if first in _INTERPRETERS and rest else first if "/" in first else ""
-    is_file = file and not third_party(file) and (door.source / file).is_file()
-    return ("python3" if first == "python" else first, *rest) if is_file else ()
-
-
-def _missing(door: _Door, said: str) -> str:
-    """Return the module of the project that a program did not find, by its output, or ""."""
-    for found in _LACKS.finditer(said):
-        top = (found[1] or "").partition(".")[0]
-        roots = (
-            [f"{part}{top}{end}" for part in ("", "src/") for end in (".py", "/__init__.py")] if top else []
-        )
-        is_own = str(found[2]).startswith((str(door.place), "./", "../"))
-        if is_own or _ALONE in said or any((door.source / one).is_file() for one in roots):
-            return (found[1] or found[2]).removeprefix(f"{door.source}/")
-    return ""
+    is_own = bool(file) and not third_party(file) and (door.source / file).is_file()
+    return ("python3" if first == "python" else first, *rest) if is_own else ()
 
 
 # --- builds ---------------------------------------------------------------------------------------------
@@ -354,39 +297,38 @@ async def _stale(door: _Door) -> list[_Fault]:
     build = build_command(door.source) if committed else ""
     if not build:
         return []
-    before = [_text(door.source, one) for one in committed]
+    before = {one: _words_of(door, one) for one in committed}
     code, _ = await door.ran(build, door.source, door.most_s)
-    other = [one for one, text in zip(committed, before, strict=True) if _text(door.source, one) != text]
+    other = [one for one, words in before.items() if _words_of(door, one) != words]
     told = [objecting.stale_build(build, other)] if other and not code else []
     return [_Fault(objection=one, alike=objecting.BUILD) for one in told]
 
 
-def _text(folder: Path, path: str) -> list[bytes]:
-    try:
-        return [line.strip() for line in read_inside(folder, path).splitlines() if line.strip()]
-    except OSError:
-        return []
+def _words_of(door: _Door, path: str) -> list[bytes]:
+    return (content_in(door.source, path) or b"").split()
 
 
-async def _in_other_build(work: _Work, door: _Door, build: OtherBuild, *, at_base: bool) -> list[_Fault]:
+async def _in_other_build(
+    door: _Door, build: OtherBuild, compared: Sequence[ResultComparison]
+) -> list[_Fault]:
     """Return the tests that pass as they are run always, and fail in another build.
 
     At the base these are all of its tests, else those of files that the work touched.
     """
-    paths = [one for one in work.changed if re.search(build.files, one)]
-    read = await contents_at(work.change.repository, work.change.tree, paths)
+    paths = [one for one in door.changed if re.search(build.files, one)]
+    read = await contents_at(door.change.repository, door.change.tree, paths)
     texts = {path: text.decode(errors="replace") for path, text in read.items()}
     if not build.is_asked_for(texts.values()):
         return []
     losing = {path for path, text in texts.items() if _loses(build, path, text)}
-    for one in work.compared:
+    for one in compared:
         touched = [path for path in (*one.touched.new, *one.touched.held) if path in paths]
         files = [path for path in touched if path in door.files]
         line = re.sub(build.was, build.becomes, one.command) if build.was else one.command
         folder = door.source if build.was else door.scratch.folder
-        alone = only_these(suite_of(line, folder), files) if files and not at_base else None
-        usual = one.before if at_base else one.now
-        is_asked = alone or at_base or (build.was and one.now.seconds <= door.most_s)
+        alone = only_these(suite_of(line, folder), files) if files and not door.is_base else None
+        usual = one.before if door.is_base else one.now
+        is_asked = alone or door.is_base or (build.was and one.now.seconds <= door.most_s)
         loses = losing - set(files if "pytest" in one.command else ())
         if loses or not (usual and one.before and is_asked) or (build.was and line == one.command):
             continue
@@ -394,7 +336,7 @@ async def _in_other_build(work: _Work, door: _Door, build: OtherBuild, *, at_bas
             door.scratch, folder=folder, environment={**door.scratch.environment, **build.variables}
         )
         failing = frozenset(names_of(usual.count, TestState.PASSED))
-        for _ in range(1 if at_base else 2):  # one that fails once may be unsteady
+        for _ in range(1 if door.is_base else 2):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
             stopped = done.broken or done.missing or build.is_broken_by(done.output_tail)

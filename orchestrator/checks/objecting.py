@@ -228,8 +228,7 @@ def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
 
 
 def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
-    doubted = doubt(FRONT_DOOR, subject, words, remedy)
-    return replace(doubted, place=place, evidence=evidence)
+    return replace(doubt(FRONT_DOOR, subject, words, remedy), place=place, evidence=evidence)
 
 
 def not_made(manifest: str, why: str, output: str) -> Objection:
@@ -247,25 +246,17 @@ def not_in_product(name: str, manifest: str, why: str) -> Objection:
 
 
 def unknown_command(command: str, source: str, place: str, why: str) -> Objection:
-    """Return that the product does not know a command that a text quotes."""
+    """Return that the product does not know a command that a text quotes, or cannot load it."""
     words = f"{source} quotes `{command}`, and the product as its users get it does not know it: {why}"
     remedy = "Wire it where users start the product, or correct the text if it is wrong."
     return _of_the_product(command, words, remedy, place=place)
 
 
-def other_output(command: str, source: str, expected: str, output: str) -> Objection:
-    """Return that a command prints other than what the spec shows."""
-    words = (
-        f"{source} shows that `{command}` prints {expected!r}, and the product as its users get it does not"
-    )
-    return _of_the_product(command, words, "Let it print what the spec shows.", evidence=output)
-
-
 def stale_build(build: str, files: Sequence[str]) -> Objection:
     """Return that committed files of a build are not those that it makes."""
     words = f"`{build}` makes other files than those that are committed, and made the same before the work"
-    remedy = f"Run `{build}` and commit what it makes."
-    return replace(_of_the_product(listed(files), words, remedy, place=files[0]), check=BUILD)
+    stale = _of_the_product(listed(files), words, f"Run `{build}` and commit what it makes.", place=files[0])
+    return replace(stale, check=BUILD)
 
 
 def other_build(told: str, command: str, tests: Sequence[str], output: str) -> Objection:

@@ -1,4 +1,4 @@
-"""Commands that a spec, a criterion or a document quotes, with the output that it shows beside them.
+"""Commands that a spec, a criterion or a document quotes.
 
 No word of prose is read, so a quoted command may be one that shall be refused or that was there before.
 """
@@ -14,7 +14,7 @@ import msgspec
 
 from state.decoding import table_beside
 
-_MOST_LINES, _LONGEST, _MOST_SHOWN, _MOST_TOGETHER = 20_000, 400, 20, 100
+_MOST_LINES, _LONGEST, _MOST_TOGETHER = 20_000, 400, 100
 _FENCE = re.compile(r" {0,12}(`{3,20}|~{3,20})[ \t]*([\w-]*)")
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{2,400})\1(?!`)")
 _QUOTED_WORD = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
@@ -31,7 +31,6 @@ class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     shells: frozenset[str]
     acts: frozenset[str]
-    varies: tuple[str, ...]
     refused: tuple[str, ...]
     usage: str
     unlisted: str
@@ -50,18 +49,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedCommand:
-    """A command as `source` quotes it at `line`. `after`: those above it in its block, which may run first.
-
-    `is_alone`: in a block, without an output beside it. `shown` is that output, "" if it may be another one
-    each time.
-    """
+    """A command as `source` quotes it at `line`. `is_alone`: in a block, without an output beside it."""
 
     command: str
     source: str
     line: int
-    after: tuple[str, ...] = ()
     is_alone: bool = False
-    shown: str = ""
 
 
 def commands_in(text: str, source: str) -> Iterator[QuotedCommand]:
@@ -85,25 +78,11 @@ def commands_in(text: str, source: str) -> Iterator[QuotedCommand]:
 def _of_block(lines: Sequence[tuple[int, str]], source: str) -> Iterator[QuotedCommand]:
     prompts = [at for at, (_, line) in enumerate(lines) if line.lstrip().startswith("$ ")]
     starts = (prompts or [at for at, (_, line) in enumerate(lines) if line.strip()])[:_MOST_TOGETHER]
-    before: tuple[str, ...] = ()
     for at, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         number, line = lines[at]
-        written = line.strip().removeprefix("$ ").strip()
-        below = (text.strip() for _, text in lines[at + 1 : end]) if prompts else ()
-        shown = [text for text in below if text and not text.startswith("#")]
-        if command := _ready(written):
-            output = _steady(shown) if command == written else ""
-            yield QuotedCommand(
-                command=command, source=source, line=number, after=before, is_alone=not shown, shown=output
-            )
-        before = (*before, written)
-
-
-def _steady(lines: Sequence[str]) -> str:
-    """Return an output that is plain and the same each time, else ""."""
-    text = "\n".join(lines)
-    varies = any(_pattern(one).search(text) for one in _words().varies)
-    return "" if len(lines) > _MOST_SHOWN or varies else text
+        shown = [text for _, text in lines[at + 1 : end] if text.strip()] if prompts else []
+        if command := _ready(line.strip().removeprefix("$ ").strip()):
+            yield QuotedCommand(command=command, source=source, line=number, is_alone=not shown)
 
 
 def _ready(written: str) -> str:
@@ -156,10 +135,3 @@ def is_named_in(word: str, text: str) -> bool:
     name = r"[-_]?".join(map(re.escape, re.findall(r"[^\W_]+", word.partition("=")[0])))
     begins, ends = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))", r"(?![a-z])"
     return len(name) > 1 and re.search(f"{begins}(?i:{name}){ends}", text) is not None
-
-
-def is_shown(expected: str, output: str) -> bool:
-    """Whether an output has the lines that are expected, in their order, whatever the white space."""
-    lines = iter([" ".join(line.split()) for line in output.splitlines()])
-    wanted = [" ".join(line.split()) for line in expected.splitlines()]
-    return all(any(one in line for line in lines) for one in wanted)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from orchestrator.checks.quoted import as_typed, commands_in, is_named_in, is_shown, refusal_in
+from orchestrator.checks.quoted import as_typed, commands_in, is_named_in, refusal_in
 from tests.language.tables import rows
 
 
 @pytest.mark.parametrize(*rows(__file__, "quoted"))
-def test_commands_that_can_be_run_as_they_are_count(text: str, runs: dict[str, str]) -> None:
-    assert {one.command: one.shown for one in commands_in(text, "the spec")} == runs
+def test_commands_that_can_be_run_as_they_are_count(text: str, runs: list[str]) -> None:
+    assert [one.command for one in commands_in(text, "the spec")] == runs
 
 
 @pytest.mark.parametrize(*rows(__file__, "refused"))
@@ -46,7 +46,7 @@ def test_a_word_of_a_command_is_typed_as_an_option_or_in_quotes(word: str, text:
     assert any(one in text for one in as_typed(word)) is typed
 
 
-def test_lines_are_compared_in_their_order_whatever_the_white_space() -> None:
-    assert is_shown("a  b\nc", "first\n a b \n\nc\n")
-    assert not is_shown("a\nb", "b\na\n")
-    assert is_shown("3", "sum: 3\n")
+def test_a_command_of_a_block_is_alone_if_no_output_stands_beside_it() -> None:
+    text = "`calc 1`\n\n```sh\ncalc 2\n```\n\n```console\n$ calc 3\n3\n$ calc 4\n```\n"
+    alone = {one.command: one.is_alone for one in commands_in(text, "README.md")}
+    assert alone == {"calc 1": False, "calc 2": True, "calc 3": False, "calc 4": True}
