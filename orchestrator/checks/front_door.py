@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
+from typing import NamedTuple
 
 from agents.concurrency import UnreadError, aside
 from orchestrator.checks import objecting
@@ -36,7 +37,7 @@ from orchestrator.project.shell import simple_commands
 from state.errors import GitError
 from state.paths import scratch_folder
 from state.records.commands import TestState
-from state.records.objections import Objection
+from state.records.objections import Objection, Weight
 from state.words import names_of
 
 QUESTION = "the product as its users get it"
@@ -47,17 +48,15 @@ _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fault:
-    """What is wrong. The work is not to blame if the base has one that is `alike`, or any of its `part`.
-
-    A part is that of a product, by its manifest. `is_known`: this machine cannot make it, whoever wrote it.
-    """
+class _Fault(NamedTuple):
+    """What is wrong, or has no answer. The work is not to blame if something is `alike` at the base."""
 
     objection: Objection
     alike: str = ""
-    part: str = ""
-    is_known: bool = False
+
+    @property
+    def is_silent(self) -> bool:
+        return self.objection.weight is Weight.UNKNOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,13 +111,13 @@ async def ask(change: Change, bench: Bench, compared: Sequence[ResultComparison]
         found = await _faults(door, compared, quoted)
     if any(one.check == objecting.BUILD for one in known.objections):
         found = [one for one in found if one.alike != objecting.BUILD]
-    if any(one.alike and not one.is_known for one in found):
+    if any(one.alike and not one.is_silent for one in found):
         async with _opened(change, changed, bench, change.base) as door:
             before = await _faults(door, compared, quoted)
-        alike, parts = {one.alike for one in before} - {""}, {one.part for one in before} - {""}
-        found = [one for one in found if one.is_known or not (one.alike in alike or one.part in parts)]
-        found += [one for one in before if one.is_known]
-    return answers_of(one.objection for one in sorted(found, key=lambda one: one.is_known))
+        alike = {one.alike for one in before} - {""}
+        found = [one for one in found if one.is_silent or one.alike not in alike]
+        found += [one for one in before if one.is_silent]
+    return answers_of(one.objection for one in found)
 
 
 @asynccontextmanager
@@ -169,23 +168,21 @@ async def _made(
     out.mkdir()
     commits = "1" if any(is_built(one) and not third_party(one) for one in door.files) else ""
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
-    lines = (product.row.make, product.row.enter)
-    make, enter = (product.line(one, **words, commits=commits, mark=door.mark) for one in lines)
-    of = partial(_Fault, alike=product.manifest, part=product.manifest)
+    make, enter = product.lines(**words, commits=commits, mark=door.mark)
     code, said = await door.ran(make, folder, door.most_s)
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
         cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
-        is_known = door.is_base or bool(cannot)
         why = f"whether what users get by {product.manifest} works: it could not be made here ({last})"
         silent = objecting.unknown(objecting.FRONT_DOOR, product.manifest, why)
-        told = silent if is_known else objecting.not_made(product.manifest, last, said[-2_000:])
-        return [of(objection=told, is_known=is_known)]
+        told = objecting.not_made(product.manifest, last, said[-2_000:])
+        return [_Fault(silent if cannot or door.is_base else told, product.manifest)]
     _, said = await door.ran(enter, folder, 2 * _SHORT_S) if enter else (0, "")
     own, lacking = entered(said, door.mark)
     commands |= own
-    plain = ((name, why.replace(f"{door.place}/", "")) for name, why in lacking.items())
-    return [of(objection=objecting.not_in_product(name, product.manifest, why)) for name, why in plain]
+    plain = {name: why.replace(f"{door.place}/", "") for name, why in lacking.items()}
+    lacks = [objecting.not_in_product(name, product.manifest, why) for name, why in plain.items()]
+    return [_Fault(one, product.manifest) for one in lacks]
 
 
 # --- commands that are quoted ---------------------------------------------------------------------------
@@ -233,7 +230,7 @@ async def _unknown_commands(
         if lacks or (unknown and await _is_meant(door, one, unknown)):
             place = f"{one.source}:{one.line}" if PROSE.search(one.source) else ""
             told = objecting.unknown_command(one.command, one.source, place, lacks or why)
-            found.append(_Fault(objection=told, alike=lacks))
+            found.append(_Fault(told, lacks))
     return found
 
 
@@ -301,7 +298,7 @@ async def _stale(door: _Door) -> list[_Fault]:
     code, _ = await door.ran(build, door.source, door.most_s)
     other = [one for one, words in before.items() if _words_of(door, one) != words]
     told = [objecting.stale_build(build, other)] if other and not code else []
-    return [_Fault(objection=one, alike=objecting.BUILD) for one in told]
+    return [_Fault(one, objecting.BUILD) for one in told]
 
 
 def _words_of(door: _Door, path: str) -> list[bytes]:
@@ -318,39 +315,30 @@ async def _in_other_build(
     paths = [one for one in door.changed if re.search(build.files, one)]
     read = await contents_at(door.change.repository, door.change.tree, paths)
     texts = {path: text.decode(errors="replace") for path, text in read.items()}
-    if not build.is_asked_for(texts.values()):
-        return []
-    losing = {path for path, text in texts.items() if _loses(build, path, text)}
-    for one in compared:
+    may_lose = {path: text for path, text in texts.items() if belongs_to_tests(path) or "int main(" in text}
+    losing = {path for path, text in may_lose.items() if re.search(build.leaves_out, text, re.MULTILINE)}
+    for one in compared if build.is_asked_for(texts.values()) else ():
         touched = [path for path in (*one.touched.new, *one.touched.held) if path in paths]
         files = [path for path in touched if path in door.files]
-        line = re.sub(build.was, build.becomes, one.command) if build.was else one.command
-        folder = door.source if build.was else door.scratch.folder
+        line = re.sub(build.was, build.becomes, one.command)
+        folder = door.source if build.becomes else door.scratch.folder
         alone = only_these(suite_of(line, folder), files) if files and not door.is_base else None
         usual = one.before if door.is_base else one.now
-        is_asked = alone or door.is_base or (build.was and one.now.seconds <= door.most_s)
+        is_asked = alone or door.is_base or (build.becomes and one.now.seconds <= door.most_s)
         loses = losing - set(files if "pytest" in one.command else ())
-        if loses or not (usual and one.before and is_asked) or (build.was and line == one.command):
+        if loses or not (usual and one.before and is_asked) or (build.becomes and line == one.command):
             continue
-        place = replace(
-            door.scratch, folder=folder, environment={**door.scratch.environment, **build.variables}
-        )
+        variables = {**door.scratch.environment, **build.variables}
+        place = replace(door.scratch, folder=folder, environment=variables)
         failing = frozenset(names_of(usual.count, TestState.PASSED))
         for _ in range(1 if door.is_base else 2):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
-            stopped = done.broken or done.missing or build.is_broken_by(done.output_tail)
+            stopped = done.broken or done.missing or re.search(build.broken, done.output_tail)
             if stopped or not (failing or (done.exit_code and not done.count.tests)):
                 break
         else:
-            told = objecting.other_build(
-                build.told, alone or line, sorted(failing), done.output_tail[-1_000:]
-            )
-            return [_Fault(objection=told, alike=build.told)]
+            said = done.output_tail[-1_000:]
+            told = objecting.other_build(build.told, alone or line, sorted(failing), said)
+            return [_Fault(told, build.told)]
     return []
-
-
-def _loses(build: OtherBuild, path: str, text: str) -> bool:
-    """Whether a file of tests, or one that may be a program of them, loses something in another build."""
-    is_of_tests = belongs_to_tests(path) or "int main(" in text
-    return bool(build.leaves_out) and is_of_tests and bool(re.search(build.leaves_out, text, re.MULTILINE))

@@ -17,6 +17,7 @@ from orchestrator.project.files import belongs_to_tests, third_party
 from state.decoding import table_beside
 
 _MOST = 2
+_NONE = r"(?!)"  # a pattern that nothing has
 
 
 class ProductRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,21 +35,17 @@ class OtherBuild(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     told: str
     files: str
     holds: str = ""
-    unless: str = ""
-    leaves_out: str = ""
-    was: str = ""
+    unless: str = _NONE
+    leaves_out: str = _NONE
+    was: str = _NONE
     becomes: str = ""
     variables: dict[str, str] = {}
-    broken: str = ""
+    broken: str = _NONE
 
     def is_asked_for(self, texts: Collection[str]) -> bool:
         """Whether changed files may differ in this build, and do not tell the builds apart on purpose."""
         holds = any(re.search(self.holds, one, re.MULTILINE) for one in texts)
-        return holds and not (self.unless and any(re.search(self.unless, one) for one in texts))
-
-    def is_broken_by(self, output: str) -> bool:
-        """Whether an output speaks of the build itself."""
-        return bool(self.broken) and re.search(self.broken, output) is not None
+        return holds and not any(re.search(self.unless, one) for one in texts)
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,9 +69,10 @@ class Product:
     part: str
     manifest: str
 
-    def line(self, form: str, **words: object) -> str:
-        """Return a line of its row with these words in it."""
-        return form.format(**{name: shlex.quote(str(one)) for name, one in words.items()})
+    def lines(self, **words: object) -> list[str]:
+        """Return the lines that make and load it, with these words in them."""
+        quoted = {name: shlex.quote(str(one)) for name, one in words.items()}
+        return [one.format(**quoted) for one in (self.row.make, self.row.enter)]
 
 
 def entered(output: str, mark: str) -> tuple[dict[str, Sequence[str]], dict[str, str]]:
