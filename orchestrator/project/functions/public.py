@@ -130,34 +130,34 @@ def _declared(
     root: "Node", language: Language, rule: PublicNames, content: bytes
 ) -> Iterator[tuple[tuple[str, ...], "Node", str]]:
     """Yield the declarations outside functions: their names from the scopes on, and the text before them."""
-    waiting: list[tuple[Node, tuple[str, ...]]] = [(root, ())]
+    waiting: list[tuple[Node, tuple[str, ...], int]] = [(root, (), root.start_byte)]
     while waiting:
-        node, scopes = waiting.pop()
+        node, scopes, start = waiting.pop()
         name = ""
         if node.type in language.functions or node.type in rule.declares:
-            name = name_of(node) or _identifier_in(node.child_by_field_name("left"))
+            name = _identifier_in(node.child_by_field_name("left")) or name_of(node)
         elif node.type in language.scopes:
             name = scope_name(node).partition("(")[0]
         if name and node.type not in rule.within:
-            yield (*scopes, *name.split(".")), node, _before(node, name, content)
+            yield (*scopes, *name.split(".")), node, _before(node, name, content, start)
         if node.type in language.functions:
             continue
         if node.type in language.scopes and name and language.name != "cpp":
             scopes = (*scopes, name)
-        waiting.extend((child, scopes) for child in reversed(node.children))
+        is_holder = node.type in _HOLDERS
+        waiting.extend(
+            (child, scopes, start if is_holder else child.start_byte) for child in reversed(node.children)
+        )
 
 
 def _identifier_in(node: "Node | None") -> str:
     return text_of(node) if node is not None and IDENTIFIER.fullmatch(node.type) else ""
 
 
-def _before(node: "Node", name: str, content: bytes) -> str:
-    """Return the text between the beginning of a declaration, with what holds it, and its name."""
-    outer = node
-    while outer.parent is not None and outer.parent.type in _HOLDERS:
-        outer = outer.parent
-    text = content[outer.start_byte : node.end_byte].decode("utf-8", "replace")
-    return text[: text.find(name.rpartition(".")[2])]
+def _before(node: "Node", name: str, content: bytes, start: int) -> str:
+    """Return the text from the beginning of a declaration, or of what holds it, to its name."""
+    end = content.find(name.rpartition(".")[2].encode(), start, node.end_byte)
+    return content[start : node.end_byte - 1 if end < 0 else end].decode("utf-8", "replace")
 
 
 def _signature(node: "Node") -> str:
