@@ -192,8 +192,7 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
     """Return the commands that the spec, criteria and new lines of documents quote, each once."""
     texts = [(change.spec, "the spec")]
     texts += [(text, f"the criterion {one.id}") for one in change.criteria for text in (one.quote, one.text)]
-    documents = [one for one in changed if PROSE.search(one) and not _OF_ANOTHER_TIME.search(one)]
-    new = await _new_lines(change, [one for one in documents if not belongs_to_tests(one)])
+    new = await _new_lines(change, [one for one in changed if _is_of_the_product(one)])
 
     def found() -> list[QuotedCommand]:
         every = [one for text, source in texts for one in commands_in(text, source)]
@@ -203,6 +202,11 @@ async def _quoted(change: Change, changed: Sequence[str]) -> list[QuotedCommand]
         return [*{one.command: one for one in reversed(every)}.values()]
 
     return await aside(found, "the documents of the work")
+
+
+def _is_of_the_product(path: str) -> bool:
+    """Whether a file is a document about the product as it is."""
+    return bool(PROSE.search(path)) and not (_OF_ANOTHER_TIME.search(path) or belongs_to_tests(path))
 
 
 async def _new_lines(change: Change, paths: Sequence[str]) -> dict[str, tuple[str, dict[int, str]]]:
