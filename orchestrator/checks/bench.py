@@ -55,6 +55,7 @@ class Commands(Protocol):
         plainly: bool = False,
         is_evidence: bool = False,
         alone: bool = False,
+        within_s: float = inf,
     ) -> Ran:
         """Run one command to its end or its limit, in a sandbox if there is one, when its turn comes.
 
@@ -71,6 +72,7 @@ class Commands(Protocol):
             plainly: without variables of sq's, and in a sandbox with a home that holds the usual files.
             is_evidence: its failure speaks against the work.
             alone: no other command runs beside it.
+            within_s: it is ended after so many seconds, whatever its other limits are.
         """
         ...
 

@@ -33,7 +33,8 @@ class Change:
     `own` is the tree without the commits of others that were merged with the work. `spec` are the words that
     ask for it, `own_words` those about this part of it. `announced` are the tests that were to change, each
     with the line that asks, and `readings` other lines as a plan reads them. `is_part`: other works build the
-    rest, so what is missing may be theirs. `is_final`: nothing is asked later. `was_asked`: its parts were
+    rest, so what is missing may be theirs. `is_whole`: what they build is in the tree, so nothing is missing.
+    `is_final`: nothing is asked later. `was_asked`: its parts were
     asked before, each alone. `earlier` are results of commands on `base`, if it is not the baseline's tree.
     """
 
@@ -47,6 +48,7 @@ class Change:
     announced: tuple[TestThatChanges, ...] = ()
     readings: tuple[Reading, ...] = ()
     is_part: bool = False
+    is_whole: bool = True
     is_final: bool = True
     was_asked: bool = False
     baseline: Baseline = Baseline()

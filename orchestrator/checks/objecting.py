@@ -36,6 +36,7 @@ IMPORTS = "imports"
 REOPENED = "reopened classes"
 DOCUMENTS = "documents"
 SIBLINGS = "sibling files"
+FRONT_DOOR = "front door"
 
 _FIRST = (
     *(CONSTRAINTS, RUNS_LATER, STUBS, BASE_TESTS, SMALL_CHANGES, WITHOUT_WORK, RUNNER_MARKS, CANARY),
@@ -45,11 +46,11 @@ _FIRST = (
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
     *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH, SLOWED),
-    *(IMPORTS, REOPENED, DOCUMENTS, SIBLINGS),
+    *(IMPORTS, REOPENED, DOCUMENTS, SIBLINGS, FRONT_DOOR),
 })  # fmt: skip
 # Those that are asked whatever the time. One without an answer costs code 0.
 NEEDED = frozenset({CONSTRAINTS, RUNS_LATER, BASE_TESTS, WITHOUT_WORK})
-NEEDED_FROM_MEDIUM = NEEDED | {NEW_ASSERTIONS, PROPS}
+NEEDED_FROM_MEDIUM = NEEDED | {NEW_ASSERTIONS, PROPS, FRONT_DOOR}
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
 
@@ -337,6 +338,46 @@ def lacks_a_way_back(path: str) -> Objection:
     """Return that a new migration cannot be taken back."""
     words = f"each migration beside {path} can be taken back (down), and this new one cannot"
     return doubt(SIBLINGS, f"{path}: down", words, "Write its down migration.", path)
+
+
+def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
+    return replace(doubt(FRONT_DOOR, subject, words, remedy), place=place, evidence=evidence)
+
+
+def not_made(manifest: str, why: str, output: str) -> Objection:
+    """Return that the product cannot be made of the committed files any more."""
+    words = f"the product of {manifest} cannot be made of the committed files, and could before ({why})"
+    remedy = "Commit all that it needs, and name what it needs in its manifest."
+    return _of_the_product(manifest, words, remedy, place=manifest, evidence=output)
+
+
+def not_in_product(name: str, manifest: str, why: str) -> Objection:
+    """Return that something is missing or does not load in the package that users install."""
+    words = f"in the package that users get by {manifest}, {name} is missing or does not load: {why}"
+    remedy = f"Let {manifest} name all that the package needs, by the names that the code has."
+    return _of_the_product(name, words, remedy, place=manifest)
+
+
+def unknown_command(command: str, source: str, place: str, why: str) -> Objection:
+    """Return that the product does not know a command that a text quotes, or cannot load it."""
+    words = f"{source} quotes `{command}`, and the product as its users get it does not know it: {why}"
+    remedy = "Wire it where users start the product, or correct the text if it is wrong."
+    return _of_the_product(command, words, remedy, place=place)
+
+
+def stale_build(build: str, files: Sequence[str]) -> Objection:
+    """Return that committed files of a build are not those that it makes."""
+    words = f"`{build}` makes other files than those that are committed, and made the same before the work"
+    stale = _of_the_product(listed(files), words, f"Run `{build}` and commit what it makes.", place=files[0])
+    return replace(stale, check=BUILD)
+
+
+def other_build(told: str, command: str, tests: Sequence[str], output: str) -> Objection:
+    """Return that tests pass as they are run always, and fail in another build that users may have."""
+    words = f"`{command}` fails in a build that users may have ({told}), where the tests of the base pass"
+    words += f": {listed(tests)}" if tests else ""
+    remedy = "Let the code do its work in each build, not in an assertion or in what one build checks alone."
+    return _of_the_product(told, words, remedy, evidence=output)
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

@@ -16,6 +16,7 @@ from orchestrator.checks import (
     constraints,
     documents,
     fail_to_pass,
+    front_door,
     imports,
     lost,
     marks,
@@ -174,6 +175,11 @@ async def answers_about(
                     found += await answer(check, change, bench, compared[-1], found)
     found += await constraints.ask(change, runs if change.is_final else ())
     if not again:
+        entering = front_door.ask(change, bench, compared, found)
+        at_the_door, silent = await or_left_out(
+            objecting.FRONT_DOOR, front_door.QUESTION, entering, Answers()
+        )
+        found += at_the_door + Answers(objections=silent)
         asking = stubs.stubs_of_the_spec(change, found.added)
         idle, silent = await or_left_out(objecting.STUBS, "which functions do nothing", asking, ())
         found += Answers(objections=(*map(objecting.stub, idle), *silent))

@@ -170,10 +170,11 @@ def _rewritten(before: Path, after: Path, files: Sequence[str]) -> tuple[str, ..
     """Return the files that are not the same in a copy any more."""
     if before == after:
         return ()
-    return tuple(one for one in files if _content(before, one) != _content(after, one))
+    return tuple(one for one in files if content_in(before, one) != content_in(after, one))
 
 
-def _content(folder: Path, file: str) -> bytes | None:
+def content_in(folder: Path, file: str) -> bytes | None:
+    """Return the content of a file in a folder, None if it has none or leads out of it."""
     try:
         return read_inside(folder, file)
     except OSError:

@@ -1,5 +1,6 @@
 """Commands of the project, run by sq: in a process tree of their own, without secrets, under a deadline."""
 
+import math
 import os
 import re
 import socket
@@ -98,6 +99,7 @@ class ProjectCommands:
         brief: bool = False,
         is_evidence: bool = False,
         alone: bool = False,
+        within_s: float = math.inf,
     ) -> Ran:
         """As `Commands`. One at its limit is tried again alone, if it may have been held up by others."""
         variables = self._variables(folder, environment or {}, plainly=plainly)
@@ -120,6 +122,7 @@ class ProjectCommands:
                     env=variables,
                     limit=partial(exceeded, self.settings.limits, base, self.turns.processors),
                     containment=self.containment,
+                    deadline_s=within_s,
                     output_limit=_OUTPUT_READ,
                     sandbox=sandbox,
                 )

@@ -2,6 +2,7 @@
 
 from orchestrator.checks.change import Baseline, Change
 from orchestrator.run.record import Trial
+from state.journal.events.tasks import Stage
 from state.journal.view import RunView
 from state.records.plan import TestThatChanges
 
@@ -27,11 +28,21 @@ def change_of(run: Trial, *, task_id: str, base: str, tree: str) -> Change:
         announced=_announced(run),
         readings=view.plan.readings,
         is_part=bool(task_id) and len(view.tasks) != 1,
+        is_whole=not task_id or _is_the_last(run, task_id),
         is_final=not task_id,
         was_asked=not task_id and bool(view.tasks),
         baseline=baseline_of(run),
         earlier={done.command: done for done in before.runs} if before else {},
     )
+
+
+def _is_the_last(run: Trial, task_id: str) -> bool:
+    """Whether a task is built on the merged work of all the others."""
+    view = run.view
+    others = [one for id_, one in view.tasks.items() if id_ != task_id]
+    base = view.tasks[task_id].place.base_commit
+    on_it = not others or not run.settings.worktrees or base == view.whole.commit
+    return on_it and all(one.stage is Stage.MERGED for one in others)
 
 
 def _words_of(view: RunView, task_id: str) -> str:

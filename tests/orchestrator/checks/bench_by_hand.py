@@ -1,5 +1,6 @@
 """A bench made by hand, and changes of a small project: no run, no task, no agent and no journal."""
 
+import math
 import os
 import subprocess
 import sys
@@ -41,28 +42,31 @@ class PlainCommands:
         *,
         environment: Mapping[str, str] | None = None,
         told_as: str = "",
+        within_s: float = math.inf,
         **_: object,
     ) -> Ran:
-        begun = time.monotonic()
-        done = await anyio.run_process(
-            ["/bin/sh", "-c", command],
-            cwd=folder,
-            env={**self.environ, **(environment or {})},
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        took, output = time.monotonic() - begun, done.stdout.decode(errors="replace")
+        begun, code, output = time.monotonic(), None, ""
+        with anyio.move_on_after(within_s):
+            done = await anyio.run_process(
+                ["/bin/sh", "-c", command],
+                cwd=folder,
+                env={**self.environ, **(environment or {})},
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            code, output = done.returncode, done.stdout.decode(errors="replace")
+        took, lacks = time.monotonic() - begun, code is not None and code >= _NOT_STARTED
         self.seconds += took
         self.ran.append(command)
-        lacks = done.returncode >= _NOT_STARTED
         run = CommandRun(
             command=told_as or command,
-            exit_code=None if lacks else done.returncode,
+            exit_code=None if lacks else code,
             seconds=took,
             output_tail=output[-4_000:],
             problem=f"could not start: {output}" if lacks else "",
+            timed_out=code is None,
         )
-        return Ran(run=run, output=output, exit_code=done.returncode)
+        return Ran(run=run, output=output, exit_code=code)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -214,6 +214,12 @@ def commands_in(folder: Path, journal: Journal, **settings: Any) -> ProjectComma
     )
 
 
+async def test_a_command_is_ended_after_the_seconds_that_its_question_has(tmp_path: Path) -> None:
+    with anyio.fail_after(20):
+        ran = await commands_in(tmp_path, Journal()).whole("echo begun; sleep 60", tmp_path, within_s=0.5)
+    assert (ran.exit_code, ran.run.timed_out, ran.output) == (None, True, "begun\n")
+
+
 @pytest.mark.parametrize("counts", [True, False])
 async def test_a_failure_of_evidence_beside_another_command_counts_only_after_it_failed_alone(
     tmp_path: Path, *, counts: bool
