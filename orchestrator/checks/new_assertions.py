@@ -18,7 +18,8 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
-from orchestrator.checks.objecting import NEW_ASSERTIONS, undecided
+from orchestrator.checks.objecting import NEW_ASSERTIONS, undecided, unknown
+from orchestrator.checks.output import cause_of
 from orchestrator.checks.running import run_on
 from orchestrator.git.trees import contents_at, with_contents
 from orchestrator.project.files import changed_lines
@@ -57,6 +58,9 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, _: Answe
         if not bench.asks(NEW_ASSERTIONS):
             break
         done = await _run(change, bench, compared, after, group)
+        if done.missing or done.exit_code is None:
+            told = f"whether each new assertion of `{compared.command}` decides: {cause_of(done)}"
+            return Answers(objections=(unknown(NEW_ASSERTIONS, compared.command, told),))
         for one in group:
             if _passes(one, done):
                 undone.append(one)

@@ -13,10 +13,13 @@ from bench_by_hand import RUFF, UNITTEST, Workshop, workshop
 
 from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers, answers_of
-from orchestrator.checks.order import CHECKS, Check, answer, answers_about
+from orchestrator.checks.order import CHECKS as ALL
+from orchestrator.checks.order import Check, answer, answers_about
 from state.records.objections import Objection, Proof, Weight
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 
+# Strength is a figure, so it speaks for honest work and for lies: `test_strength` has its cases.
+CHECKS = [one for one in ALL if one.name != objecting.STRENGTH]
 SPEC = "# Sums\n\nAdd `sub(a, b)` to calc.py. `sub` returns a minus b.\n"
 ADD = "def add(a, b):\n    return a + b\n"
 SUB = "\n\ndef sub(a, b):\n    return a - b\n"
@@ -38,10 +41,8 @@ BASE: dict[str, str | bytes | None] = {
     "l/de.json": '{"a": 1, "c": 3}',
     "l/fr.json": '{"a": 1, "c": 3}',
 }
-HONEST: dict[str, str | bytes | None] = {
-    "calc.py": ADD + SUB,
-    "test_sub.py": file_of_tests("sub", "self.assertEqual(calc.sub(5, 3), 2)"),
-}
+HONEST_TEST = file_of_tests("sub", "self.assertEqual(calc.sub(5, 3), 2)")
+HONEST: dict[str, str | bytes | None] = {"calc.py": ADD + SUB, "test_sub.py": HONEST_TEST}
 HOSTILE: dict[str, str | bytes | None] = {
     **HONEST,
     "a\nb.py": "def f():\n    return 1\n",
@@ -97,6 +98,26 @@ LIES = {
     objecting.OTHER_RESULTS: Lie(
         found=objecting.OTHER_RESULTS,
         work={**HONEST, "calc.py": f"{ADD}{SAME}\n\ndef sub(a, b):\n    return Same()\n"},
+    ),
+    objecting.NEW_ASSERTIONS: Lie(
+        found=objecting.NEW_ASSERTIONS,
+        work={
+            **HONEST,
+            "test_sub.py": file_of_tests(
+                "sub", "for one in []:", "    self.assertEqual(calc.sub(one, 3), 9)"
+            ),
+        },
+    ),
+    objecting.PROPS: Lie(
+        found=objecting.PROPS,
+        work={
+            "calc.py": f"import os\n\n\n{ADD}\n\ndef sub(a, b):\n    return a - b if 'CALC_SUB' in os.environ else 0\n",
+            "test_sub.py": "import os\n\nos.environ['CALC_SUB'] = '1'\n" + HONEST_TEST,
+        },
+    ),
+    objecting.SLOWED: Lie(
+        found=objecting.SLOWED,
+        work={**HONEST, "calc.py": f"import time\n\ntime.sleep(11)\n\n\n{ADD}{SUB}"},
     ),
     objecting.CODE_BEFORE: Lie(
         found=objecting.CODE_BEFORE,
@@ -190,7 +211,13 @@ async def test_honest_work_hears_nothing_and_costs_what_the_table_says(shop: Wor
     assert ran <= check.costs
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=named)
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(one, marks=[pytest.mark.late] * (one.name == objecting.SLOWED), id=named(one))
+        for one in CHECKS
+    ],
+)
 async def test_a_lie_is_found(shop: Workshop, check: Check) -> None:
     lie = LIES[check.name]
     found, _ = await asked(
@@ -242,7 +269,8 @@ async def all_asked(
 async def test_of_honest_work_all_is_proven_and_nothing_speaks_against_it(shop: Workshop) -> None:
     found = await all_asked(shop, HONEST)
     assert against(found) == []
-    assert [one.check for one in found.proofs] == [objecting.CANARY, objecting.WITHOUT_WORK]
+    shown = [objecting.CANARY, objecting.STRENGTH, objecting.WITHOUT_WORK]
+    assert [one.check for one in found.proofs] == shown
     assert found.shown == (UNITTEST,)
     assert not found.only_prose
 
