@@ -195,7 +195,7 @@ def test_flags_of_settings_hold_and_time_that_runs_out_is_named(
     on_branch(project, shell, GOOD)
     flags = ["--sandbox", "off", "--effort", "low", "--within", "0.01", "--json"]
     done = verified(project, *flags)
-    assert done.code == 5
+    assert done.code == 0, "what code 0 needs is asked whatever the time"
     unasked = [one["says"] for one in done.data["objections"] if not one["answered"]]
     assert any("left out, because the project's commands took" in one for one in unasked)
     assert all("limits.verify_total_s" in one for one in unasked if "left out, because the" in one)
