@@ -26,6 +26,7 @@ from orchestrator.checks.touched import PROSE
 from orchestrator.git.command import git
 from orchestrator.git.trees import contents_at, files_in, pieced_together, with_contents
 from orchestrator.project.files import belongs_to_tests, is_code
+from orchestrator.project.functions.languages import language_of
 from state.decoding import table_beside
 from state.errors import GitError
 from state.records.commands import TestState
@@ -164,8 +165,12 @@ async def _stands_in(change: Change, contents: Mapping[str, bytes], path: str, t
         return False
     if name in change.spec or await _holding(change, change.base, name):
         return False
+    file = PurePosixPath(path).name
+    if file != name and [one for one in await _holding(change, change.tree, file) if one != path]:
+        return False  # it is started by its file
     now = [one for one in await _holding(change, change.tree, name) if one != path]
-    return bool(now) and not any(belongs_to_tests(one) or one in tests or PROSE.search(one) for one in now)
+    of_tests = (belongs_to_tests(one) or one in tests or PROSE.search(one) for one in now)
+    return bool(now) and all(map(language_of, now)) and not any(of_tests)
 
 
 def _without(path: str, content: bytes, props: _Props) -> bytes:
