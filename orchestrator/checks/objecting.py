@@ -25,6 +25,7 @@ RUNNER_MARKS = "runner in product code"
 OTHER_RESULTS = "other results"
 NEW_ASSERTIONS = "new assertions"
 PROPS = "set by tests"
+SAME_INPUTS = "same inputs"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -38,7 +39,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
-    *(REPLACED, TESTS_ALONE, BUILD, PROPS),
+    *(REPLACED, TESTS_ALONE, BUILD, PROPS, SAME_INPUTS),
 })  # fmt: skip
 
 _SAME = "A test has to give the same result however it is run, and to fail where it expects another one."
@@ -250,6 +251,21 @@ def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place
         remedy="Let the product do what is asked without it, or say in a document what a user has to set.",
         place=place,
         parts=(*names, *tests),
+    )
+
+
+def other_results_than_before(
+    name: str, place: str, differences: Sequence[str], weight: Weight, because: str
+) -> Objection:
+    """Return that a function, as `file: name`, gives other results than at the base for the same inputs."""
+    return Objection(
+        check=SAME_INPUTS,
+        weight=weight,
+        subject=name,
+        words=f"{name} does not give what it gave before, and nothing asks for that: {'; '.join(differences)}"
+        f"{f' ({because})' if because else ''}",
+        remedy="Let it give for these inputs what it gave, unless the spec asks for the new result.",
+        place=place,
     )
 
 

@@ -22,6 +22,7 @@ from orchestrator.checks import (
     other_results,
     props,
     runs_later,
+    same_inputs,
     stubs,
     weakened,
     without_work,
@@ -100,6 +101,14 @@ CHECKS = (
         costs=2,
         question="the new assertions turned to their opposite",
         ask=new_assertions.ask,
+        is_lasting=True,
+    ),
+    Check(
+        name=objecting.SAME_INPUTS,
+        costs=2,
+        question="the same inputs before and after",
+        applies=same_inputs.applies,
+        ask=same_inputs.ask,
         is_lasting=True,
     ),
     Check(

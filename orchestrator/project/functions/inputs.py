@@ -1,0 +1,256 @@
+"""Inputs for a function of a source: from the types and defaults of its parameters, and from calls with literals.
+
+All values are texts of the function's own language, which a program in it reads. (product.md, section 12)
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orchestrator.project.functions.languages import language_of, parser_of, text_of
+from orchestrator.project.functions.public import parameter_nodes
+from state.decoding import table_beside
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CALLEES = ("function", "constructor", "method", "name")
+_VALUES = ("default_value", "value", "right")
+_LITERAL = re.compile(
+    r"integer|float|number|true|false|none|null|nil|undefined|boolean|(?:concatenated_|encapsed_|simple_)?(?:string|symbol)\w*"
+    r"|escape_sequence|list|tuple|set|dictionary|array\w*|object|hash\w*|pair|unary_\w+|parenthesized_expression"
+    r"|property_identifier|heredoc\w*"
+)
+_COMPARED = re.compile(r"assert|expect|should|equal|must", re.IGNORECASE)
+_BLOCK = re.compile(r"block|module|program|(?:statement|do)_block|(?:compound|body)_statement")
+_NUMBER = re.compile(r"-?\d[\d_]*(\.\d+)?")
+_TEXT = re.compile(r"""(["'])([^"'\\\n]*)\1""")
+_MOST_VALUES = 6  # of a parameter
+_MOST_ROWS = 3_000
+
+
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A row. The head of `inputs.yaml` describes the fields."""
+
+    apart: str
+    optional: str
+    nothing: str
+    types: tuple[tuple[str, tuple[str, ...]], ...]
+    by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter: `default` is its text, None if it has to be given. `named`: it is given by its name."""
+
+    name: str
+    type: str = ""
+    default: str | None = None
+    is_literal: bool = False
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """Arguments as texts. `expected` are literals that an assertion compares with, `seen`: code calls so."""
+
+    positional: tuple[str, ...] = ()
+    named: tuple[tuple[str, str], ...] = ()
+    expected: tuple[str, ...] = ()
+    seen: bool = False
+
+    @property
+    def text(self) -> str:
+        """The arguments as they stand in a call."""
+        return ", ".join([*self.positional, *(f"{name}={value}" for name, value in self.named)])
+
+
+@cache
+def _rows() -> dict[str, Values]:
+    return msgspec.convert(table_beside(__file__, "inputs.yaml"), dict[str, Values])
+
+
+def parameters_of(node: "Node", language: str) -> list[Parameter] | None:
+    """Return the parameters of a function, without `self` and those that take the rest, None if one is a pattern."""
+    row, found, named = _rows().get(language), list[Parameter](), False
+    for one in parameter_nodes(node):
+        if "comment" in one.type or "positional_separator" in one.type:
+            continue
+        if re.search(r"splat|rest|variadic|block|keyword_separator", one.type) or text_of(one)[:1] in "*&":
+            named = True
+            continue
+        if "_pattern" in one.type and one.type != "assignment_pattern":
+            return None
+        value = next((got for field in _VALUES if (got := one.child_by_field_name(field))), None)
+        kind = one.child_by_field_name("type")
+        name = next((got for field in ("name", "pattern", "left") if (got := one.child_by_field_name(field))), one)
+        while name.named_children:
+            if "pattern" in name.type:
+                return None
+            name = name.named_children[0]
+        optional = value is not None or "optional_parameter" in one.type
+        default = text_of(value) if value else (row.nothing if row else "") if optional else None
+        found.append(
+            Parameter(
+                name=text_of(name).lstrip("$"),
+                type=" ".join(text_of(kind).lstrip(": ").split()) if kind else "",
+                default=default,
+                is_literal=value is None or is_literal(value),
+                named=named or "keyword" in one.type or bool(row and row.by_name and optional),
+            )
+        )
+    return found[1:] if found and found[0].name in {"self", "cls"} else found
+
+
+def is_literal(node: "Node") -> bool:
+    """Whether a value is written out, with all that is in it."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if not _LITERAL.fullmatch(one.type):
+            return False
+        waiting += one.named_children
+    return True
+
+
+def calls_in(file: str, content: bytes, names: frozenset[str]) -> Iterator[tuple[str, Input]]:
+    """Yield the calls of functions of these names in a source, if all their arguments are literals."""
+    language = language_of(file)
+    waiting = [parser_of(language).parse(content).root_node] if language else []
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed(node.named_children)
+        callee = next((one for field in _CALLEES if (one := node.child_by_field_name(field))), None)
+        if node.type == "object_creation_expression":
+            callee = node.named_children[0]
+        given = node.child_by_field_name("arguments")
+        given = given or next((one for one in node.named_children if one.type == "arguments"), None)
+        if callee is None or given is None:
+            continue
+        name = re.search(r"[\w$?!]+$", text_of(callee))
+        if name and name[0] in names and (read := _arguments(given)):
+            yield name[0], read
+
+
+def _arguments(given: "Node") -> Input | None:
+    positional, named = list[str](), list[tuple[str, str]]()
+    for one in given.named_children:
+        node = one.named_children[0] if one.type == "argument" and one.named_children else one
+        key, value = node.child_by_field_name("name") or node.child_by_field_name("key"), node.child_by_field_name("value")
+        if node.type in {"keyword_argument", "pair"} and key and value and is_literal(value):
+            named.append((text_of(key).rstrip(":"), text_of(value)))
+        elif "comment" in node.type or not is_literal(node):
+            if "comment" not in node.type:
+                return None
+        else:
+            positional.append(text_of(node))
+    return Input(
+        positional=tuple(positional), named=tuple(named), expected=tuple(_expected(given)), seen=True
+    )
+
+
+def _expected(given: "Node") -> Iterator[str]:
+    """Yield the literals in the statement around a call, if it is an assertion."""
+    statement: Node = given
+    while statement.parent and not _BLOCK.fullmatch(statement.parent.type):
+        statement = statement.parent
+    waiting = [statement] if _COMPARED.search(text_of(statement)) else []
+    while waiting:
+        one = waiting.pop()
+        if one == given:
+            continue
+        if one.type != "parenthesized_expression" and is_literal(one) and one.type != "property_identifier":
+            yield text_of(one)
+        else:
+            waiting += one.named_children
+
+
+def inputs_of(parameters: Sequence[Parameter], calls: Iterable[Input], language: str, *, most: int) -> list[Input]:
+    """Return inputs for a function: those of calls first, then each value of a parameter beside the others."""
+    row = _rows()[language]
+    names = {one.name for one in parameters}
+    first = {(one.positional, one.named): one for one in reversed(list(calls))}
+    seen = [
+        one
+        for one in reversed(first.values())
+        if len(one.positional) <= len(parameters) and names.issuperset(name for name, _ in one.named)
+    ]
+    values = [_values(number, one, seen, row) for number, one in enumerate(parameters)]
+    if not all(values):
+        return seen[:most]
+    short = 3 if len(parameters) > 4 else _MOST_VALUES
+    chosen = islice(product(*(range(min(len(one), short)) for one in values)), _MOST_ROWS)
+    rows = sorted(chosen, key=lambda one: (sum(map(bool, one)), sum(one)))
+    made = (
+        _input([values[at][index] for at, index in enumerate(each)], parameters) for each in rows
+    )
+    more = [one for one in dict.fromkeys(made) if one and (one.positional, one.named) not in first]
+    return [*seen[: most // 2], *more][:most]
+
+
+def _input(given: Sequence[str | None], parameters: Sequence[Parameter]) -> Input | None:
+    """Return an input with these arguments, None for one left out. Behind such a one no other has a place."""
+    by_place = [value for value, one in zip(given, parameters, strict=True) if not one.named]
+    last = next((number for number, value in enumerate(by_place) if value is None), len(by_place))
+    if any(value is not None for value in by_place[last:]):
+        return None
+    named = [
+        (one.name, value) for value, one in zip(given, parameters, strict=True) if one.named and value is not None
+    ]
+    return Input(positional=tuple(one for one in by_place if one is not None), named=tuple(named))
+
+
+def _values(place: int, parameter: Parameter, calls: Iterable[Input], row: Values) -> list[str | None]:
+    """Return what a parameter may be given. None: it is left out."""
+    found: list[str | None] = [] if parameter.default is None else [None]
+    written = [
+        value
+        for one in calls
+        for value in (*one.positional[place : place + 1], *(text for name, text in one.named if name == parameter.name))
+    ]
+    typed = _of_type(parameter.type, row)
+    if parameter.default and parameter.is_literal:
+        written.append(parameter.default)
+    varied = [other for one in dict.fromkeys(written) for other in _varied(one)]
+    every = [*found, *islice(dict.fromkeys(written), 3), *typed, *varied]
+    return list(dict.fromkeys(every))[: _MOST_VALUES + 1]
+
+
+def _of_type(text: str, row: Values) -> list[str]:
+    if match := re.fullmatch(row.optional, text):
+        return [*_of_type(match[1], row), row.nothing]
+    parts = re.split(rf"\s*(?:{row.apart})\s*(?![^\[<]*[\]>])", text)
+    if len(parts) > 1:
+        each = [_of_type(one, row) for one in parts]
+        return [one for several in each for one in several[:4]]
+    for pattern, texts in row.types:
+        if match := re.fullmatch(pattern, text):
+            inner = [_of_type(one, row) for one in match.groups()]
+            filled = (_filled(one, inner) for one in texts) if all(inner) else ()
+            return list(filled)
+    return []
+
+
+def _filled(text: str, inner: Sequence[Sequence[str]]) -> str:
+    def value(match: re.Match[str]) -> str:
+        values = inner[int(match[1]) - 1]
+        return values["abc".index(match[2] or "a") % len(values)]
+
+    return re.sub(r"\$(\d)([bc]?)", value, text)
+
+
+def _varied(text: str) -> list[str]:
+    """Return other values of a literal's kind."""
+    if match := _NUMBER.fullmatch(text):
+        return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675"] if match[1] else [f"{text}0"])]
+    if match := _TEXT.fullmatch(text):
+        sign, inner = match.groups()
+        return [sign * 2, f"{sign} {inner.upper()}{sign}", f"{sign}{inner}{inner}{sign}"]
+    if re.fullmatch(r"\[[^\n]+[^,]\]", text):
+        return ["[]", f"{text[:-1]}, {text[1:]}"]
+    return []
