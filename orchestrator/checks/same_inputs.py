@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import isclose
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import msgspec
@@ -280,8 +281,10 @@ async def _run(
             ],
         }
         (folder / "job.json").write_bytes(msgspec.json.encode(job))
-        calling = program.command.replace(program.file, f"{folder}/{program.file} {folder}/job.json")
-        lines = [f"{calling.replace('$SEED', seed)} {folder}/{seed}.jsonl" for seed in seeds]
+        names = {"DRIVER": folder / program.file, "JOB": folder / "job.json"}
+        lines = [
+            Template(program.command).substitute(names, SEED=seed, OUT=folder / f"{seed}.jsonl") for seed in seeds
+        ]
         for seed in seeds:
             (folder / f"{seed}.jsonl").write_bytes(b"")
         await bench.commands.whole(

@@ -24,7 +24,7 @@ _VALUES = ("default_value", "value", "right")
 _LITERAL = re.compile(
     r"integer|float|number|true|false|none|null|nil|undefined|boolean|(?:concatenated_|encapsed_|simple_)?(?:string|symbol)\w*"
     r"|escape_sequence|list|tuple|set|dictionary|array\w*|object|hash\w*|pair|unary_\w+|parenthesized_expression"
-    r"|property_identifier|heredoc\w*"
+    r"|property_identifier|heredoc\w*|\w+_literal"
 )
 _COMPARED = re.compile(r"assert|expect|should|equal|must", re.IGNORECASE)
 _BLOCK = re.compile(r"block|module|program|(?:statement|do)_block|(?:compound|body)_statement")
@@ -86,7 +86,7 @@ def parameters_of(node: "Node", language: str) -> list[Parameter] | None:
             continue
         if "_pattern" in one.type and one.type != "assignment_pattern":
             return None
-        value = next((got for field in _VALUES if (got := one.child_by_field_name(field))), None)
+        value = next((got for field in _VALUES if (got := one.child_by_field_name(field))), None) or _given(one)
         kind = one.child_by_field_name("type")
         name = next((got for field in ("name", "pattern", "left") if (got := one.child_by_field_name(field))), one)
         while name.named_children:
@@ -105,6 +105,14 @@ def parameters_of(node: "Node", language: str) -> list[Parameter] | None:
             )
         )
     return found[1:] if found and found[0].name in {"self", "cls"} else found
+
+
+def _given(parameter: "Node") -> "Node | None":
+    """Return what stands behind the sign `=` of a parameter, or behind the parameter."""
+    for one in (*parameter.children, parameter.next_sibling):
+        if one is not None and one.type == "=":
+            return one.next_sibling
+    return None
 
 
 def is_literal(node: "Node") -> bool:
@@ -128,6 +136,8 @@ def calls_in(file: str, content: bytes, names: frozenset[str]) -> Iterator[tuple
         callee = next((one for field in _CALLEES if (one := node.child_by_field_name(field))), None)
         if node.type == "object_creation_expression":
             callee = node.named_children[0]
+        elif callee is not None and text_of(callee) == "new":  # Ruby
+            callee = node.child_by_field_name("receiver")
         given = node.child_by_field_name("arguments")
         given = given or next((one for one in node.named_children if one.type == "arguments"), None)
         if callee is None or given is None:
@@ -247,7 +257,7 @@ def _filled(text: str, inner: Sequence[Sequence[str]]) -> str:
 def _varied(text: str) -> list[str]:
     """Return other values of a literal's kind."""
     if match := _NUMBER.fullmatch(text):
-        return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675"] if match[1] else [f"{text}0"])]
+        return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675", "2.718"] if match[1] else [f"{text}1"])]
     if match := _TEXT.fullmatch(text):
         sign, inner = match.groups()
         return [sign * 2, f"{sign} {inner.upper()}{sign}", f"{sign}{inner}{inner}{sign}"]

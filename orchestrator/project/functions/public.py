@@ -172,7 +172,8 @@ def _before(node: "Node", name: str, content: bytes) -> str:
     while outer.parent is not None and outer.parent.type in _HOLDERS:
         outer = outer.parent
     text = content[outer.start_byte : node.end_byte].decode("utf-8", "replace")
-    return text[: text.find(name.rpartition(".")[2])]
+    found = re.search(rf"(?<![\w$]){re.escape(name.rpartition('.')[2])}", text)
+    return text[: found.start() if found else -1]
 
 
 def _signature(node: "Node") -> str:
