@@ -1,4 +1,4 @@
-"""Inputs for a function of a source: from the types and defaults of its parameters, and from calls with literals.
+"""Inputs for a function of a source: from types and defaults of its parameters, and from calls with literals.
 
 All values are texts of the function's own language, which a program in it reads. (product.md, section 12)
 """
@@ -19,18 +19,17 @@ from state.decoding import table_beside
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CALLEES = ("function", "constructor", "method", "name")
-_VALUES = ("default_value", "value", "right")
 _LITERAL = re.compile(
-    r"integer|float|number|true|false|none|null|nil|undefined|boolean|(?:concatenated_|encapsed_|simple_)?(?:string|symbol)\w*"
-    r"|escape_sequence|list|tuple|set|dictionary|array\w*|object|hash\w*|pair|unary_\w+|parenthesized_expression"
-    r"|property_identifier|heredoc\w*|\w+_literal"
+    r"integer|float|number|true|false|none|null|nil|undefined|boolean|escape_sequence|list|tuple|set|dictionary"
+    r"|(?:concatenated_|encapsed_|simple_)?(?:string|symbol)\w*|array\w*|object|hash\w*|pair|unary_\w+"
+    r"|parenthesized_expression|property_identifier|heredoc\w*|\w+_literal|argument_list"
 )
+_REST = re.compile(r"splat|rest|variadic|block|keyword_separator")
 _COMPARED = re.compile(r"assert|expect|should|equal|must", re.IGNORECASE)
 _BLOCK = re.compile(r"block|module|program|(?:statement|do)_block|(?:compound|body)_statement")
 _NUMBER = re.compile(r"-?\d[\d_]*(\.\d+)?")
 _TEXT = re.compile(r"""(["'])([^"'\\\n]*)\1""")
-_MOST_VALUES = 6  # of a parameter
+_MOST_VALUES, _FEW_VALUES, _MANY_PARAMETERS = 7, 3, 4
 _MOST_ROWS = 3_000
 
 
@@ -57,7 +56,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """Arguments as texts. `expected` are literals that an assertion compares with, `seen`: code calls so."""
+    """Arguments as texts. `expected` are literals that an assertion compares with. `seen`: code calls so."""
 
     positional: tuple[str, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
@@ -76,53 +75,63 @@ def _rows() -> dict[str, Values]:
 
 
 def parameters_of(node: "Node", language: str) -> list[Parameter] | None:
-    """Return the parameters of a function, without `self` and those that take the rest, None if one is a pattern."""
+    """Return the parameters of a function without `self` and the rest, None if one is a pattern."""
     row, found, named = _rows().get(language), list[Parameter](), False
     for one in parameter_nodes(node):
         if "comment" in one.type or "positional_separator" in one.type:
             continue
-        if re.search(r"splat|rest|variadic|block|keyword_separator", one.type) or text_of(one)[:1] in "*&":
+        if _REST.search(one.type) or text_of(one)[:1] in "*&":
             named = True
             continue
-        if "_pattern" in one.type and one.type != "assignment_pattern":
-            return None
-        value = next((got for field in _VALUES if (got := one.child_by_field_name(field))), None) or _given(one)
-        kind = one.child_by_field_name("type")
-        name = next((got for field in ("name", "pattern", "left") if (got := one.child_by_field_name(field))), one)
+        value, kind = (
+            _field(one, "default_value", "value", "right") or _given(one),
+            one.child_by_field_name("type"),
+        )
+        name = one if one.type.endswith("_pattern") and one.type != "assignment_pattern" else None
+        name = name or _field(one, "name", "pattern", "left") or one
         while name.named_children:
-            if "pattern" in name.type:
+            if name.type.endswith("_pattern"):
                 return None
             name = name.named_children[0]
-        optional = value is not None or "optional_parameter" in one.type
-        default = text_of(value) if value else (row.nothing if row else "") if optional else None
+        is_optional = value is not None or "optional_parameter" in one.type
+        default = text_of(value) if value else row.nothing if row else ""
         found.append(
             Parameter(
                 name=text_of(name).lstrip("$"),
                 type=" ".join(text_of(kind).lstrip(": ").split()) if kind else "",
-                default=default,
+                default=default if is_optional else None,
                 is_literal=value is None or is_literal(value),
-                named=named or "keyword" in one.type or bool(row and row.by_name and optional),
+                named=named or "keyword" in one.type or bool(row and row.by_name and is_optional),
             )
         )
     return found[1:] if found and found[0].name in {"self", "cls"} else found
 
 
+def _field(node: "Node", *names: str) -> "Node | None":
+    return next((one for name in names if (one := node.child_by_field_name(name))), None)
+
+
 def _given(parameter: "Node") -> "Node | None":
     """Return what stands behind the sign `=` of a parameter, or behind the parameter."""
-    for one in (*parameter.children, parameter.next_sibling):
-        if one is not None and one.type == "=":
-            return one.next_sibling
-    return None
+    signs = (
+        one for one in (*parameter.children, parameter.next_sibling) if one is not None and one.type == "="
+    )
+    return next((one.next_sibling for one in signs), None)
 
 
 def is_literal(node: "Node") -> bool:
-    """Whether a value is written out, with all that is in it."""
+    """Whether a value is written out, with all that is in it. Plain functions of Python may make it."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
-        if not _LITERAL.fullmatch(one.type):
+        if one.type == "call" and re.match(
+            r"(?:range|iter|list|tuple|set|frozenset|dict|float)\(", text_of(one)
+        ):
+            waiting += one.children_by_field_name("arguments")
+        elif _LITERAL.fullmatch(one.type):
+            waiting += one.named_children
+        else:
             return False
-        waiting += one.named_children
     return True
 
 
@@ -133,17 +142,16 @@ def calls_in(file: str, content: bytes, names: frozenset[str]) -> Iterator[tuple
     while waiting:
         node = waiting.pop()
         waiting += reversed(node.named_children)
-        callee = next((one for field in _CALLEES if (one := node.child_by_field_name(field))), None)
+        callee = _field(node, "function", "constructor", "method", "name")
         if node.type == "object_creation_expression":
             callee = node.named_children[0]
         elif callee is not None and text_of(callee) == "new":  # Ruby
             callee = node.child_by_field_name("receiver")
-        given = node.child_by_field_name("arguments")
-        given = given or next((one for one in node.named_children if one.type == "arguments"), None)
-        if callee is None or given is None:
-            continue
-        name = re.search(r"[\w$?!]+$", text_of(callee))
-        if name and name[0] in names and (read := _arguments(given)):
+        given = _field(node, "arguments") or next(
+            (one for one in node.named_children if one.type == "arguments"), None
+        )
+        name = re.search(r"[\w$?!]+$", text_of(callee)) if callee and given else None
+        if given and name and name[0] in names and (read := _arguments(given)):
             yield name[0], read
 
 
@@ -151,14 +159,13 @@ def _arguments(given: "Node") -> Input | None:
     positional, named = list[str](), list[tuple[str, str]]()
     for one in given.named_children:
         node = one.named_children[0] if one.type == "argument" and one.named_children else one
-        key, value = node.child_by_field_name("name") or node.child_by_field_name("key"), node.child_by_field_name("value")
+        key, value = _field(node, "name", "key"), node.child_by_field_name("value")
         if node.type in {"keyword_argument", "pair"} and key and value and is_literal(value):
             named.append((text_of(key).rstrip(":"), text_of(value)))
-        elif "comment" in node.type or not is_literal(node):
-            if "comment" not in node.type:
-                return None
-        else:
+        elif is_literal(node):
             positional.append(text_of(node))
+        elif "comment" not in node.type:
+            return None
     return Input(
         positional=tuple(positional), named=tuple(named), expected=tuple(_expected(given)), seen=True
     )
@@ -166,23 +173,26 @@ def _arguments(given: "Node") -> Input | None:
 
 def _expected(given: "Node") -> Iterator[str]:
     """Yield the literals in the statement around a call, if it is an assertion."""
-    statement: Node = given
+    statement = given
     while statement.parent and not _BLOCK.fullmatch(statement.parent.type):
         statement = statement.parent
     waiting = [statement] if _COMPARED.search(text_of(statement)) else []
     while waiting:
         one = waiting.pop()
-        if one == given:
-            continue
-        if one.type != "parenthesized_expression" and is_literal(one) and one.type != "property_identifier":
+        if is_literal(one) and one.type not in {
+            "parenthesized_expression",
+            "argument_list",
+            "property_identifier",
+        }:
             yield text_of(one)
-        else:
+        elif one != given:
             waiting += one.named_children
 
 
-def inputs_of(parameters: Sequence[Parameter], calls: Iterable[Input], language: str, *, most: int) -> list[Input]:
-    """Return inputs for a function: those of calls first, then each value of a parameter beside the others."""
-    row = _rows()[language]
+def inputs_of(
+    parameters: Sequence[Parameter], calls: Iterable[Input], language: str, *, most: int
+) -> list[Input]:
+    """Return inputs for a function: those of calls, then each value of a parameter beside the others."""
     names = {one.name for one in parameters}
     first = {(one.positional, one.named): one for one in reversed(list(calls))}
     seen = [
@@ -190,45 +200,41 @@ def inputs_of(parameters: Sequence[Parameter], calls: Iterable[Input], language:
         for one in reversed(first.values())
         if len(one.positional) <= len(parameters) and names.issuperset(name for name, _ in one.named)
     ]
-    values = [_values(number, one, seen, row) for number, one in enumerate(parameters)]
-    if not all(values):
-        return seen[:most]
-    short = 3 if len(parameters) > 4 else _MOST_VALUES
+    values = [_values(number, one, seen, _rows()[language]) for number, one in enumerate(parameters)]
+    short = _FEW_VALUES if len(parameters) > _MANY_PARAMETERS else _MOST_VALUES
     chosen = islice(product(*(range(min(len(one), short)) for one in values)), _MOST_ROWS)
     rows = sorted(chosen, key=lambda one: (sum(map(bool, one)), sum(one)))
-    made = (
-        _input([values[at][index] for at, index in enumerate(each)], parameters) for each in rows
-    )
+    made = [_input([values[at][index] for at, index in enumerate(each)], parameters) for each in rows]
     more = [one for one in dict.fromkeys(made) if one and (one.positional, one.named) not in first]
-    return [*seen[: most // 2], *more][:most]
+    return [*seen[: most // 2 if more else most], *more][:most]
 
 
 def _input(given: Sequence[str | None], parameters: Sequence[Parameter]) -> Input | None:
     """Return an input with these arguments, None for one left out. Behind such a one no other has a place."""
-    by_place = [value for value, one in zip(given, parameters, strict=True) if not one.named]
-    last = next((number for number, value in enumerate(by_place) if value is None), len(by_place))
-    if any(value is not None for value in by_place[last:]):
+    pairs = list(zip(given, parameters, strict=True))
+    by_place = [value for value, one in pairs if not one.named]
+    positional = tuple(value for value in by_place if value is not None)
+    if by_place[: len(positional)] != list(positional):
         return None
-    named = [
-        (one.name, value) for value, one in zip(given, parameters, strict=True) if one.named and value is not None
-    ]
-    return Input(positional=tuple(one for one in by_place if one is not None), named=tuple(named))
+    named = tuple((one.name, value) for value, one in pairs if one.named and value is not None)
+    return Input(positional=positional, named=named)
 
 
 def _values(place: int, parameter: Parameter, calls: Iterable[Input], row: Values) -> list[str | None]:
     """Return what a parameter may be given. None: it is left out."""
-    found: list[str | None] = [] if parameter.default is None else [None]
     written = [
         value
         for one in calls
-        for value in (*one.positional[place : place + 1], *(text for name, text in one.named if name == parameter.name))
+        for value in (
+            *one.positional[place : place + 1],
+            *filter(None, [dict(one.named).get(parameter.name)]),
+        )
     ]
-    typed = _of_type(parameter.type, row)
     if parameter.default and parameter.is_literal:
         written.append(parameter.default)
     varied = [other for one in dict.fromkeys(written) for other in _varied(one)]
-    every = [*found, *islice(dict.fromkeys(written), 3), *typed, *varied]
-    return list(dict.fromkeys(every))[: _MOST_VALUES + 1]
+    found = [*islice(dict.fromkeys(written), 3), *_of_type(parameter.type, row), *varied]
+    return list(dict.fromkeys([*([] if parameter.default is None else [None]), *found]))[:_MOST_VALUES]
 
 
 def _of_type(text: str, row: Values) -> list[str]:
@@ -236,13 +242,11 @@ def _of_type(text: str, row: Values) -> list[str]:
         return [*_of_type(match[1], row), row.nothing]
     parts = re.split(rf"\s*(?:{row.apart})\s*(?![^\[<]*[\]>])", text)
     if len(parts) > 1:
-        each = [_of_type(one, row) for one in parts]
-        return [one for several in each for one in several[:4]]
+        return [value for one in parts for value in _of_type(one, row)[:4]]
     for pattern, texts in row.types:
         if match := re.fullmatch(pattern, text):
             inner = [_of_type(one, row) for one in match.groups()]
-            filled = (_filled(one, inner) for one in texts) if all(inner) else ()
-            return list(filled)
+            return [_filled(one, inner) for one in texts] if all(inner) else []
     return []
 
 
@@ -257,10 +261,8 @@ def _filled(text: str, inner: Sequence[Sequence[str]]) -> str:
 def _varied(text: str) -> list[str]:
     """Return other values of a literal's kind."""
     if match := _NUMBER.fullmatch(text):
-        return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675", "2.718"] if match[1] else [f"{text}1"])]
+        return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675", "2.718"] if match[1] else ["7"])]
     if match := _TEXT.fullmatch(text):
         sign, inner = match.groups()
         return [sign * 2, f"{sign} {inner.upper()}{sign}", f"{sign}{inner}{inner}{sign}"]
-    if re.fullmatch(r"\[[^\n]+[^,]\]", text):
-        return ["[]", f"{text[:-1]}, {text[1:]}"]
-    return []
+    return ["[]", f"{text[:-1]}, {text[1:]}"] if re.fullmatch(r"\[[^\n]+[^,]\]", text) else []

@@ -111,7 +111,9 @@ def public_functions(file: str, content: bytes) -> dict[str, "Node"]:
     """Return the public functions and methods of a source by their names, and their nodes."""
     language = language_of(file)
     functions = language.functions if language else frozenset[str]()
-    return {name: node for name, node in _public(file, content) if node is not None and node.type in functions}
+    return {
+        name: node for name, node in _public(file, content) if node is not None and node.type in functions
+    }
 
 
 def _public(file: str, content: bytes) -> Iterator[tuple[str, "Node | None"]]:

@@ -24,10 +24,12 @@ _UNUSED = {
 def policy_of(effort: Effort) -> Policy:
     """Return how much an effort asks of a work."""
     return Policy(
-        heard_notes=frozenset({
-            objecting.SAME_INPUTS,
-            *([objecting.CODE_BEFORE] if effort.block_unproven_tests else ()),
-        }),
+        heard_notes=frozenset(
+            {
+                objecting.SAME_INPUTS,
+                *([objecting.CODE_BEFORE] if effort.block_unproven_tests else ()),
+            }
+        ),
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )
 
