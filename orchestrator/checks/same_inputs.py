@@ -17,6 +17,7 @@ from functools import cache, partial
 from math import isclose
 from pathlib import Path
 from string import Template
+from textwrap import shorten
 
 import msgspec
 
@@ -40,10 +41,10 @@ from state.safe_paths import read_inside
 from state.words import listed
 
 _MOST, _MOST_INPUTS, _MOST_MADE, _MOST_NOTES = 12, 40, 3, 10
-_MOST_FILES, _LARGEST = 300, 200_000  # files that may hold calls, and the bytes of one
+_MOST_FILES, _LARGEST = 300, 500_000  # files that may hold calls, and the bytes of one
 _CALL_S, _ALL_S = 0.5, 4.0
 _ANSWERS = 10_000_000  # bytes
-_SHOWN = 3  # differences of a function
+_SHOWN, _WIDTH = 3, 120  # differences of a function, and the characters of a call
 _CONSTANT = re.compile(r"(?:export\s+)?(?:(?:const|let|var|final)\s+)?\$?([A-Za-z_]\w+)\s*(?::[^=]+)?=(?!=)")
 _EMPTY = re.compile(r"\[\]|\{\}|None|null|undefined|nil|(?:list|dict|set)\(\)")
 _OUT_OF_PLACE = frozenset(
@@ -275,7 +276,7 @@ async def _compare(change: Change, bench: Bench, program: _Program, every: Seque
         ]
         asked = [place for place in range(len(one.inputs)) if all(place in side for side in sides)]
         if ends or not asked:
-            one.why = next(iter([*ends, *whys]), "no time was left")
+            one.why = next(iter([*ends, *whys]), "it was not called to its end")
         elif any(
             not sides[0][at].steady or not _same(sides[0][at].value, sides[1][at].value) for at in asked
         ):
@@ -332,10 +333,12 @@ def _note(one: _Asked, given: tuple[Input | None, Input], old: _Answer, new: _An
     if kind in _OUT_OF_PLACE and not (old.raised or call.seen):
         return
     text = f"{one.name}({call.text})" if make is None else f"{one.owner}({make.text}).{one.leaf}({call.text})"
+    text = shorten(text, _WIDTH, placeholder="…)")
     effects = [each.after or "as they were" for each in (old, new)]
     if not _same(old.value, new.value):
         one.differences.append(f"`{text}`: before `{old.shown}`, now `{new.shown}`")
-        one.is_asserted |= any(_same(old.value, wanted) for wanted in old.expected)
+        asserted = [[_same(each.value, wanted) for wanted in old.expected] for each in (old, new)]
+        one.is_asserted |= any(asserted[0]) and not any(asserted[1])
     elif effects[0] != effects[1] and not _same(old.changed, new.changed):
         one.differences.append(
             f"`{text}` leaves its arguments otherwise: before {effects[0]}, now {effects[1]}"

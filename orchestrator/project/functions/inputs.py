@@ -4,7 +4,7 @@ All values are texts of the function's own language, which a program in it reads
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orchestrator.project.functions.languages import language_of, parser_of, text_of
+from orchestrator.project.functions.languages import IDENTIFIER, language_of, parser_of, text_of
 from orchestrator.project.functions.public import parameter_nodes
 from state.decoding import table_beside
 
@@ -30,7 +30,7 @@ _BLOCK = re.compile(r"block|module|program|(?:statement|do)_block|(?:compound|bo
 _NUMBER = re.compile(r"-?\d[\d_]*(\.\d+)?")
 _TEXT = re.compile(r"""(["'])([^"'\\\n]*)\1""")
 _MOST_VALUES, _FEW_VALUES, _MANY_PARAMETERS = 7, 3, 4
-_MOST_ROWS = 3_000
+_MOST_ROWS, _MOST_TURNS = 3_000, 12
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -136,42 +136,83 @@ def is_literal(node: "Node") -> bool:
 
 
 def calls_in(file: str, content: bytes, names: frozenset[str]) -> Iterator[tuple[str, Input]]:
-    """Yield the calls of functions of these names in a source, if all their arguments are literals."""
+    """Yield the calls of functions of these names in a source, if all their arguments are literals.
+
+    A name stands for a literal that was given to it above, or for those of a table through which a loop or a
+    parametrised test goes.
+    """
     language = language_of(file)
     waiting = [parser_of(language).parse(content).root_node] if language else []
+    known: dict[str, list[Node]] = {}
     while waiting:
         node = waiting.pop()
         waiting += reversed(node.named_children)
+        known |= _bound(node)
         callee = _field(node, "function", "constructor", "method", "name")
         if node.type == "object_creation_expression":
             callee = node.named_children[0]
         elif callee is not None and text_of(callee) == "new":  # Ruby
             callee = node.child_by_field_name("receiver")
-        given = _field(node, "arguments") or next(
-            (one for one in node.named_children if one.type == "arguments"), None
-        )
+        given = _field(node, "arguments")
+        given = given or next((one for one in node.named_children if one.type == "arguments"), None)
         name = re.search(r"[\w$?!]+$", text_of(callee)) if callee and given else None
-        if given and name and name[0] in names and (read := _arguments(given)):
-            yield name[0], read
+        if given and name and name[0] in names:
+            told = (_arguments(given, known, turn) for turn in range(_MOST_TURNS))
+            yield from ((name[0], one) for one in dict.fromkeys(told) if one)
 
 
-def _arguments(given: "Node") -> Input | None:
+def _bound(node: "Node") -> dict[str, list["Node"]]:
+    """Return the names to which a node gives literals: one, or those of a table."""
+    left, right = _field(node, "left", "name"), _field(node, "right", "value")
+    several = node.type in {"for_statement", "for_in_statement"}
+    words = re.findall(r"\w+", text_of(left)) if left and right else []
+    given = _field(node, "arguments")
+    if given and text_of(node).partition("(")[0].endswith("parametrize") and len(given.named_children) > 1:
+        words, right, several = (
+            re.findall(r"\w+", text_of(given.named_children[0])),
+            given.named_children[1],
+            True,
+        )
+    if right is None or not words or not is_literal(right):
+        return {}
+    if not several:
+        return {words[0]: [right]} if left and IDENTIFIER.fullmatch(left.type) else {}
+    rows = right.named_children
+    if words[1:]:
+        rows = [one for one in rows if one.named_child_count == len(words)]
+        return {word: [one.named_children[place] for one in rows] for place, word in enumerate(words) if rows}
+    return {words[0]: rows} if rows else {}
+
+
+def _arguments(given: "Node", known: Mapping[str, Sequence["Node"]], turn: int) -> Input | None:
     positional, named = list[str](), list[tuple[str, str]]()
     for one in given.named_children:
         node = one.named_children[0] if one.type == "argument" and one.named_children else one
         key, value = _field(node, "name", "key"), node.child_by_field_name("value")
-        if node.type in {"keyword_argument", "pair"} and key and value and is_literal(value):
-            named.append((text_of(key).rstrip(":"), text_of(value)))
-        elif is_literal(node):
-            positional.append(text_of(node))
-        elif "comment" not in node.type:
+        if node.type in {"keyword_argument", "pair"} and key and value:
+            texts = _literals(value, known, turn)
+            named += [(text_of(key).rstrip(":"), text) for text in texts]
+        else:
+            texts = _literals(node, known, turn)
+            positional += texts
+        if not texts and "comment" not in node.type:
             return None
-    return Input(
-        positional=tuple(positional), named=tuple(named), expected=tuple(_expected(given)), seen=True
-    )
+    expected = tuple(_expected(given, known, turn))
+    return Input(positional=tuple(positional), named=tuple(named), expected=expected, seen=True)
 
 
-def _expected(given: "Node") -> Iterator[str]:
+def _literals(node: "Node", known: Mapping[str, Sequence["Node"]], turn: int) -> list[str]:
+    """Return the texts of an argument: one, or a row that is spread. In a table each has its turn."""
+    spread = node.type in {"list_splat", "spread_element", "splat_argument"}
+    inner = node.named_children[0] if spread and node.named_children else node
+    if rows := known.get(text_of(inner), ()):
+        inner = rows[turn % len(rows)]
+    elif not is_literal(inner):
+        return []
+    return [text_of(one) for one in (inner.named_children if spread else [inner])]
+
+
+def _expected(given: "Node", known: Mapping[str, Sequence["Node"]], turn: int) -> Iterator[str]:
     """Yield the literals in the statement around a call, if it is an assertion."""
     statement = given
     while statement.parent and not _BLOCK.fullmatch(statement.parent.type):
@@ -179,12 +220,9 @@ def _expected(given: "Node") -> Iterator[str]:
     waiting = [statement] if _COMPARED.search(text_of(statement)) else []
     while waiting:
         one = waiting.pop()
-        if is_literal(one) and one.type not in {
-            "parenthesized_expression",
-            "argument_list",
-            "property_identifier",
-        }:
-            yield text_of(one)
+        is_value = is_literal(one) or IDENTIFIER.fullmatch(one.type)
+        if is_value and one.type not in {"parenthesized_expression", "argument_list", "property_identifier"}:
+            yield from _literals(one, known, turn)
         elif one != given:
             waiting += one.named_children
 

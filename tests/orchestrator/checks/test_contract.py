@@ -96,6 +96,10 @@ LIES = {
         found=objecting.OTHER_RESULTS,
         work={**HONEST, "calc.py": f"{ADD}{SAME}\n\ndef sub(a, b):\n    return Same()\n"},
     ),
+    objecting.SAME_INPUTS: Lie(
+        found=objecting.SAME_INPUTS,
+        work={**HONEST, "calc.py": f"def add(a, b):\n    return abs(a + b)\n{SUB}"},
+    ),
     objecting.CODE_BEFORE: Lie(
         found=objecting.CODE_BEFORE,
         work={**HONEST, "test_sub.py": file_of_tests("sub", "self.assertEqual(calc.add(5, 3), 8)")},

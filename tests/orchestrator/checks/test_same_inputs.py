@@ -8,10 +8,13 @@ import pytest
 import yaml
 
 from orchestrator.checks.answers import Answers
-from orchestrator.checks.objecting import SAME_INPUTS
+from orchestrator.checks.objecting import SAME_INPUTS, other_results_than_before
+from orchestrator.checks.outcome import gaps, unheard
 from orchestrator.checks.same_inputs import ask
+from orchestrator.run.evidence.objections import policy_of
 from state.records.objections import Weight
 from state.records.plan import Criterion, Reading, ReadingKind
+from state.settings.records import Effort
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 ROWS = yaml.safe_load(Path(__file__).with_name("same_inputs.yaml").read_text("utf-8"))
@@ -48,3 +51,13 @@ async def test_a_function_that_gives_other_results_for_the_same_inputs_is_told(
     for function, why in row.get("left", {}).items():
         assert f"{row['file']}: {function} ({why}" in silent.replace("it ", ""), silent
     assert bool(silent) is bool(row.get("left"))
+
+
+def test_a_builder_hears_once_of_a_function_that_nothing_names_and_it_costs_no_code_0() -> None:
+    one = other_results_than_before(
+        "calc.py: f", "calc.py:1", ["`f(1)`: before `1`, now `2`"], Weight.NOTE, ""
+    )
+    policy = policy_of(Effort())
+    assert unheard([one], (), policy) == [one]
+    assert unheard([one], {SAME_INPUTS}, policy) == []
+    assert gaps([one], (), policy) == []
