@@ -14,7 +14,7 @@ from orchestrator.checks.same_inputs import ask
 from orchestrator.run.evidence.objections import policy_of
 from state.records.objections import Weight
 from state.records.plan import Criterion, Reading, ReadingKind
-from state.settings.records import Effort
+from state.settings.presets import efforts
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 ROWS = yaml.safe_load(Path(__file__).with_name("same_inputs.yaml").read_text("utf-8"))
@@ -57,7 +57,7 @@ def test_a_builder_hears_once_of_a_function_that_nothing_names_and_it_costs_no_c
     one = other_results_than_before(
         "calc.py: f", "calc.py:1", ["`f(1)`: before `1`, now `2`"], Weight.NOTE, ""
     )
-    policy = policy_of(Effort())
+    policy = policy_of(efforts()["medium"])
     assert unheard([one], (), policy) == [one]
     assert unheard([one], {SAME_INPUTS}, policy) == []
     assert gaps([one], (), policy) == []
