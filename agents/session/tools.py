@@ -192,11 +192,14 @@ class PlanReading(_Input):
     kind: ReadingKind = Field(
         description=(
             "`suite passes`: all tests have to pass, also those that fail now. `stays empty`: the functions "
-            "in `names` shall do nothing, as a stub, a no-op or an abstract method."
+            "in `names` shall do nothing, as a stub, a no-op or an abstract method. `changes`, `stays`: what "
+            "those functions that are there give for the same inputs shall be other than now, or as now."
         )
     )
     line: str = Field(description="The line of the spec that says so, word for word.")
-    names: list[str] = Field(default_factory=list, description="Names of functions, for `stays empty`.")
+    names: list[str] = Field(
+        default_factory=list, description="Names of functions, for all but `suite passes`."
+    )
 
 
 class PlanInput(_Input):

@@ -20,6 +20,7 @@ class Answers:
     and `without_work` the results of commands with the changed functions emptied: what they mean is known
     when all was asked. `added` are functions that the work added, as `file: name`, `idle` tests of changed
     files that pass without the work, and `shown` commands of which each new test needs it.
+    `same_inputs` are functions that were called on both trees.
     """
 
     objections: tuple[Objection, ...] = ()
@@ -29,6 +30,7 @@ class Answers:
     added: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    same_inputs: tuple[str, ...] = ()
     facts: WorkFacts | None = None
     only_prose: bool = False
 

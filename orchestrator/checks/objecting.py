@@ -27,6 +27,7 @@ NEW_ASSERTIONS = "new assertions"
 PROPS = "set by tests"
 STRENGTH = "strength"
 SLOWED = "slowed"
+SAME_INPUTS = "same inputs"
 REPLACED = "replaced by tests"
 TESTS_ALONE = "tests alone"
 BUILD = "committed build"
@@ -45,7 +46,7 @@ _FIRST = (
 # Those whose answers about two trees hold, whoever asks.
 LASTING = frozenset({
     *(BASE_TESTS, WITHOUT_WORK, SMALL_CHANGES, STUBS, RUNNER_MARKS, OTHER_RESULTS, NEW_ASSERTIONS),
-    *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH, SLOWED),
+    *(REPLACED, TESTS_ALONE, BUILD, PROPS, STRENGTH, SLOWED, SAME_INPUTS),
     *(IMPORTS, REOPENED, DOCUMENTS, SIBLINGS, FRONT_DOOR),
 })  # fmt: skip
 # Those that are asked whatever the time. One without an answer costs code 0.
@@ -292,6 +293,21 @@ def slowed(command: str, before_s: float, now_s: float) -> Objection:
         subject=command,
         words=f"`{command}` takes {now_s:.0f} s with the work, and {before_s:.0f} s without it",
         remedy="Make the slow part faster: a loop, a wait, a test that does more than it has to.",
+    )
+
+
+def other_results_than_before(
+    name: str, place: str, differences: Sequence[str], weight: Weight, because: str
+) -> Objection:
+    """Return that a function, as `file: name`, gives other results than at the base for the same inputs."""
+    return Objection(
+        check=SAME_INPUTS,
+        weight=weight,
+        subject=name,
+        words=f"{name} does not give what it gave before, and nothing asks for that: {'; '.join(differences)}"
+        f"{f' ({because})' if because else ''}",
+        remedy="Let it give for these inputs what it gave, unless the spec asks for the new result.",
+        place=place,
     )
 
 

@@ -26,6 +26,7 @@ from orchestrator.checks import (
     props,
     reopened,
     runs_later,
+    same_inputs,
     siblings,
     slowed,
     strength,
@@ -107,6 +108,14 @@ CHECKS = (
         costs=2,
         question="the new assertions turned to their opposite",
         ask=new_assertions.ask,
+        is_lasting=True,
+    ),
+    Check(
+        name=objecting.SAME_INPUTS,
+        costs=2,
+        question="the same inputs before and after",
+        applies=same_inputs.applies,
+        ask=same_inputs.ask,
         is_lasting=True,
     ),
     Check(

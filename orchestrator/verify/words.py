@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.checks.objecting import CODE_BEFORE, STRENGTH
+from orchestrator.checks.objecting import CODE_BEFORE, SAME_INPUTS, STRENGTH
 from orchestrator.checks.order import CHECKS
 from orchestrator.run.evidence.objections import whole_results
 from orchestrator.run.evidence.summary import said
@@ -100,7 +100,8 @@ def result_lines(view: RunView, judgement: Judgement) -> Iterator[str]:
     for one in whole_results(view):
         yield f"`{one.run.command}`: {said(one)}"
     for reason in judgement.reasons:
-        if reason.is_open or reason.objection.weight is not Weight.NOTE:
+        told = reason.objection.check == SAME_INPUTS or reason.objection.weight is not Weight.NOTE
+        if reason.is_open or told:
             yield from reason_lines(reason)
     # Tests that need a function do not show what was changed in it.
     unshown = any(one.objection.check == CODE_BEFORE for one in judgement.open)
@@ -129,7 +130,8 @@ def _tests(proof: Proof) -> str:
 def reason_lines(one: Reason) -> Iterator[str]:
     """Yield one reason: what was asked and seen, where, what to do, and how it is named."""
     objection = one.objection
-    kind = "AGAINST" if objection.against else "UNKNOWN" if objection.weight is Weight.UNKNOWN else "MISSING"
+    kinds = {Weight.UNKNOWN: "UNKNOWN", Weight.NOTE: "MISSING" if one.is_open else "NOTE"}
+    kind = "AGAINST" if objection.against else kinds.get(objection.weight, "MISSING")
     yield f"{'accepted' if one.accepted else kind}  {one.sentence}"
     if objection.place and objection.place not in objection.sentence:
         yield f"    where: {objection.place}"

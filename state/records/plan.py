@@ -92,6 +92,8 @@ class ReadingKind(StrEnum):
 
     SUITE = "suite passes"
     EMPTY = "stays empty"
+    CHANGES = "changes"
+    STAYS = "stays"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,8 @@ class Reading:
     """A line of the spec as it is to be read.
 
     `suite passes`: all tests have to pass, also those that fail before the work. `stays empty`: the functions
-    in `names` shall do nothing, or refuse to.
+    in `names` shall do nothing, or refuse to. `changes`, `stays`: so shall what those
+    functions give.
     """
 
     kind: ReadingKind

@@ -102,6 +102,23 @@ def public_names(file: str, content: bytes) -> Iterator[tuple[str, str]]:
     A parameter that may be left out has a `?`. Names in private scopes and in functions are not public.
     """
     language = language_of(file)
+    for name, node in _public(file, content):
+        is_function = node is not None and language is not None and node.type in language.functions
+        yield name, _signature(node) if node is not None and is_function else ""
+
+
+def public_functions(file: str, content: bytes) -> dict[str, "Node"]:
+    """Return the public functions and methods of a source by their names, and their nodes."""
+    language = language_of(file)
+    functions = language.functions if language else frozenset[str]()
+    return {
+        name: node for name, node in _public(file, content) if node is not None and node.type in functions
+    }
+
+
+def _public(file: str, content: bytes) -> Iterator[tuple[str, "Node | None"]]:
+    """Yield the public names of a source with the nodes that declare them, None if it only lists them."""
+    language = language_of(file)
     if language is None or (rule := _rows().get(language.name)) is None:
         return
     if any(part.startswith("_") for part in PurePosixPath(file).parts[:-1]) and rule.only:
@@ -115,8 +132,8 @@ def public_names(file: str, content: bytes) -> Iterator[tuple[str, str]]:
         before_says = re.search(rule.member if len(names) > 1 else rule.top, before, re.DOTALL) is not None
         unlisted = exported is None or not rule.only or len(names) > 1
         if names[0] in listed or (own and before_says and unlisted):
-            yield ".".join(names), _signature(node) if node.type in language.functions else ""
-    yield from ((name, "") for name in listed if rule.only)
+            yield ".".join(names), node
+    yield from ((name, None) for name in listed if rule.only)
 
 
 def _exported(rule: PublicNames, text: str) -> list[str] | None:
@@ -156,11 +173,19 @@ def _identifier_in(node: "Node | None") -> str:
 
 def _before(node: "Node", name: str, content: bytes, start: int) -> str:
     """Return the text from the beginning of a declaration, or of what holds it, to its name."""
-    end = content.find(name.rpartition(".")[2].encode(), start, node.end_byte)
-    return content[start : node.end_byte - 1 if end < 0 else end].decode("utf-8", "replace")
+    word = re.compile(rb"(?<![\w$])" + re.escape(name.rpartition(".")[2].encode()))
+    found = word.search(content, start, node.end_byte)
+    return content[start : found.start() if found else node.end_byte - 1].decode("utf-8", "replace")
 
 
 def _signature(node: "Node") -> str:
+    typed = parameter_nodes(node)
+    names = [name for one in typed if "comment" not in one.type for name in _parameters(one)]
+    return f"({', '.join(name for name in names if name not in ('', 'self', 'cls'))})"
+
+
+def parameter_nodes(node: "Node") -> list["Node"]:
+    """Return the nodes of a function's parameters, with those between them."""
     found: Node | None = None
     holder: Node | None = node
     while holder is not None and found is None:
@@ -169,8 +194,7 @@ def _signature(node: "Node") -> str:
         holder = holder.child_by_field_name("declarator")
     inside = found.named_children if found else [one for one in node.children if one.type == "parameter"]
     typed = [one for one in inside if one.type == "parameter"]  # Kotlin has default values beside them
-    names = [name for one in typed or inside if "comment" not in one.type for name in _parameters(one)]
-    return f"({', '.join(name for name in names if name not in ('', 'self', 'cls'))})"
+    return typed or inside
 
 
 def _parameters(node: "Node") -> list[str]:

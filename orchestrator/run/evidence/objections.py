@@ -26,7 +26,7 @@ def policy_of(effort: Effort) -> Policy:
     """Return how much an effort asks of a work."""
     demands_tests = frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ())
     return Policy(
-        heard_notes=demands_tests | {objecting.STRENGTH},
+        heard_notes=demands_tests | {objecting.STRENGTH, objecting.SAME_INPUTS},
         least_strength=_LEAST_STRENGTH if effort.block_unproven_tests else 0,
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )

@@ -119,6 +119,10 @@ LIES = {
         found=objecting.SLOWED,
         work={**HONEST, "calc.py": f"import time\n\ntime.sleep(11)\n\n\n{ADD}{SUB}"},
     ),
+    objecting.SAME_INPUTS: Lie(
+        found=objecting.SAME_INPUTS,
+        work={**HONEST, "calc.py": f"def add(a, b):\n    return abs(a + b)\n{SUB}"},
+    ),
     objecting.CODE_BEFORE: Lie(
         found=objecting.CODE_BEFORE,
         work={**HONEST, "test_sub.py": file_of_tests("sub", "self.assertEqual(calc.add(5, 3), 8)")},
