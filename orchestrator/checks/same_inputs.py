@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
+from enum import Enum
 from functools import cache, partial
 from math import isclose
 from pathlib import Path
@@ -41,6 +41,7 @@ from state.safe_paths import read_inside
 from state.words import listed
 
 _MOST, _MOST_INPUTS, _MOST_MADE, _MOST_NOTES = 12, 40, 3, 10
+_FEW = 5  # calls with new parameters, which are made and not judged
 _MOST_FILES, _LARGEST = 300, 500_000  # files that may hold calls, and the bytes of one
 _CALL_S, _ALL_S = 0.5, 4.0
 _ANSWERS = 10_000_000  # bytes
@@ -52,10 +53,13 @@ _OUT_OF_PLACE = frozenset(
 )
 
 
-class _Wish(StrEnum):
-    """What is wanted of a function's results."""
+class _Wish(Enum):
+    """What is asked of a function. If it shall change and stay, calls that the base makes of it stay."""
 
-    CHANGES, STAYS, NONE = "changes", "stays", "none"
+    CHANGES = "changes"
+    STAYS = "stays"
+    OLD_CALLS_STAY = "old calls stay"
+    NONE = "none"
 
 
 class _Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -85,7 +89,11 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True)
 class _Asked:
-    """A public function of both trees, with what is found. `through`: changed names that lead to it."""
+    """A public function of both trees, with what is found. `through`: changed names that lead to it.
+
+    `parameters` are those of the base, `added` those that the work gave it too. `judged` are the inputs by
+    which it is judged, None for all.
+    """
 
     file: str
     name: str
@@ -93,6 +101,8 @@ class _Asked:
     language: str
     through: frozenset[str]
     parameters: list[Parameter] | None
+    added: list[Parameter] = field(default_factory=list)
+    judged: frozenset[str] | None = None
     inputs: list[tuple[Input | None, Input]] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
     is_asserted: bool = False
@@ -164,11 +174,15 @@ def _functions(change: Change, before: Mapping[str, bytes], after: Mapping[str, 
                 line=node.start_point[0] + 1,
                 language=language.name,
                 through=frozenset() if is_own else used,
-                parameters=parameters_of(node, language.name),
+                parameters=parameters_of(there[name], language.name),
             )
-            if _wish(change, one) is not _Wish.CHANGES:
-                old = parameters_of(there[name], language.name)
-                one.differences += _defaults(change, old or (), one.parameters or ())
+            now = parameters_of(node, language.name) or []
+            known = {each.name for each in one.parameters or ()}
+            one.added = [each for each in now if each.name not in known]
+            if (wish := _wish(change, one)) is not _Wish.CHANGES:
+                one.judged = frozenset() if wish is _Wish.OLD_CALLS_STAY else None
+                one.differences += _defaults(change, one.parameters or (), now)
+                one.differences += _places(one.parameters or (), now)
                 found.append(one)
     return sorted(found, key=lambda one: bool(one.through))
 
@@ -193,20 +207,27 @@ def _defaults(change: Change, before: Iterable[Parameter], after: Iterable[Param
             yield f"the default of `{new.name}` was {was} and is {now}"
 
 
+def _places(before: Iterable[Parameter], after: Iterable[Parameter]) -> Iterator[str]:
+    """Yield the parameters that callers gave by their place, and that stand at a later one now."""
+    old, new = ([one.name for one in each if one.has_place] for each in (before, after))
+    for place, name in enumerate(old):
+        if name in new and new.index(name) > place:
+            yield f"the parameter `{name}` was at place {place + 1} and is at {new.index(name) + 1}"
+
+
 def _wish(change: Change, one: _Asked) -> _Wish:
     """Return what the plan, or the spec without one, wants of a function."""
     kinds = {each.kind for each in change.readings if {one.name, one.leaf}.intersection(each.names)}
-    asking, staying = _asking(change), [f"{each.text} {each.quote}" for each in change.criteria if each.stays]
+    staying = [f"{each.text} {each.quote}" for each in change.criteria if each.stays]
+    asking = _asking(change)
     if ReadingKind.STAYS in kinds and ReadingKind.CHANGES not in kinds:
         return _Wish.STAYS
-    through = one.through or {one.leaf}
-    if (
-        ReadingKind.CHANGES in kinds
-        or _named(one.leaf, asking)
-        or all(_named(name, asking) for name in through)
-    ):
+    changes = ReadingKind.CHANGES in kinds or _named(one.leaf, asking)
+    if any(_named(name, staying) for name in (one.leaf, *(each.name for each in one.added))):
+        return _Wish.OLD_CALLS_STAY if changes else _Wish.STAYS
+    if changes or all(_named(name, asking) for name in one.through or {one.leaf}):
         return _Wish.CHANGES
-    return _Wish.STAYS if _named(one.leaf, staying) else _Wish.NONE
+    return _Wish.NONE
 
 
 def _asking(change: Change) -> list[str]:
@@ -240,12 +261,14 @@ async def _with_calls(change: Change, tree: str, every: Sequence[_Asked]) -> dic
 def _give_inputs(every: Sequence[_Asked], sides: Sequence[Mapping[str, bytes]]) -> None:
     """Give each function its inputs, or the reason why it has none. `sides`: sources at the base, and now."""
     calls: dict[str, list[Input]] = defaultdict(list)
+    old: dict[str, set[str]] = defaultdict(set)
     names = frozenset(name for one in every for name in (one.leaf, one.owner) if name)
     for number, contents in enumerate(sides):
         for file, text in contents.items():
             asserts = not number and belongs_to_tests(file)
             for name, call in calls_in(file, text, names):
                 calls[name].append(call if asserts else replace(call, expected=()))
+                old[name] |= set() if number else {call.text}
     for one in every:
         if one.language not in _programs():
             one.why = f"sq calls no {one.language}"
@@ -256,9 +279,30 @@ def _give_inputs(every: Sequence[_Asked], sides: Sequence[Mapping[str, bytes]]) 
                 if one.owner
                 else []
             )
+            if one.judged is not None:
+                given = _old_calls(one, given, calls[one.leaf], old[one.leaf])
             one.inputs = [(make, each) for each in given for make in (*made, None)][:_MOST_INPUTS]
         if not (one.inputs or one.why):
             one.why = "no type, default or call shows what it takes"
+
+
+def _old_calls(
+    one: _Asked, given: Sequence[Input], calls: Sequence[Input], at_base: Iterable[str]
+) -> list[Input]:
+    """Return inputs for a function of which only the old calls stay, and mark those by which it is judged.
+
+    With a new parameter these are all without it, and a few with it go before: they may leave something.
+    """
+    new = {each.name for each in one.added}
+    fresh = [each for each in calls if new.intersection(name for name, _ in each.named)][:_FEW]
+    without = [
+        replace(each, named=tuple(pair for pair in each.named if pair[0] not in new), expected=())
+        for each in fresh
+    ]
+    own = {each.text for each in given if not each.seen} if new else set[str]()
+    one.judged = frozenset({"", *own, *at_base, *(each.text for each in without)})
+    every = [*fresh, *without, *given]
+    return list({each.text: each for each in reversed(every)}.values())[::-1]
 
 
 async def _compare(change: Change, bench: Bench, program: _Program, every: Sequence[_Asked]) -> None:
@@ -329,6 +373,8 @@ def _answers(folder: Path, name: str) -> Iterator[_Answer]:
 def _note(one: _Asked, given: tuple[Input | None, Input], old: _Answer, new: _Answer) -> None:
     """Note another result, another error, or another effect on the arguments or the instance."""
     make, call = given
+    if one.judged is not None and call.text not in one.judged:
+        return
     kind = old.value[1] if old.value[0] == "error" else ""
     if kind in _OUT_OF_PLACE and not (old.raised or call.seen):
         return
@@ -374,7 +420,7 @@ def _objections(change: Change, every: Iterable[_Asked]) -> Iterator[Objection]:
     """Yield what the differences mean, with notes about ten functions at most."""
     notes = 0
     for one in every:
-        stays = _wish(change, one) is _Wish.STAYS
+        stays = _wish(change, one) in {_Wish.STAYS, _Wish.OLD_CALLS_STAY}
         because = (
             "the plan says that it stays"
             if stays

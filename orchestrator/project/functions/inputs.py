@@ -45,13 +45,17 @@ class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter: `default` is its text, None if it has to be given. `named`: it is given by its name."""
+    """A parameter: `default` is its text, None if it has to be given. `named`: it is given by its name.
+
+    `has_place`: a caller may give it by its place.
+    """
 
     name: str
     type: str = ""
     default: str | None = None
     is_literal: bool = False
     named: bool = False
+    has_place: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ def parameters_of(node: "Node", language: str) -> list[Parameter] | None:
                 default=default if is_optional else None,
                 is_literal=value is None or is_literal(value),
                 named=named or "keyword" in one.type or bool(row and row.by_name and is_optional),
+                has_place=not (named or "keyword" in one.type),
             )
         )
     return found[1:] if found and found[0].name in {"self", "cls"} else found
@@ -302,5 +307,7 @@ def _varied(text: str) -> list[str]:
         return ["0", text[1:] if text[0] == "-" else f"-{text}", *(["2.675", "2.718"] if match[1] else ["7"])]
     if match := _TEXT.fullmatch(text):
         sign, inner = match.groups()
-        return [sign * 2, f"{sign} {inner.upper()}{sign}", f"{sign}{inner}{inner}{sign}"]
+        middle = len(inner) // 2
+        other = [f" {inner.upper()}", f"{inner}{inner}", f"{inner[:middle]}2{inner[middle:]}"]
+        return [sign * 2, *(f"{sign}{one}{sign}" for one in other)]
     return ["[]", f"{text[:-1]}, {text[1:]}"] if re.fullmatch(r"\[[^\n]+[^,]\]", text) else []
