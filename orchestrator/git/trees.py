@@ -15,6 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agents.concurrency import UnreadError
 from orchestrator.git.command import compared, git, git_bytes, git_environment, ignoring_junk, told_by_objects
 from state.errors import GitError
 from state.records.work import ChangeKind, FileChange
@@ -26,6 +27,7 @@ _LINK = "120000"
 _REPOSITORY = "160000"  # the mode of a repository in a tree, which is no file
 _FILE = "100644"
 _MOST_LINKS = 40
+_MOST_NAMES = 2_000  # of a path, through links
 _LINKS_DEEP = 5  # links in folders that a link leads to
 
 
@@ -186,7 +188,10 @@ async def links_in(repository: Path, tree: str) -> dict[str, str]:
 
 
 def landing(path: str, links: Mapping[str, str]) -> str | None:
-    """Return where a path of a tree leads by the tree's links, or None: out of it, or into its git folder."""
+    """Return where a path of a tree leads by the tree's links, or None: out of it, or into its git folder.
+
+    A path of too many links leads nowhere, as for programs: it is its own place.
+    """
     place: list[str] = []
     waiting, followed = deque(path.split("/")), 0
     while waiting and followed <= _MOST_LINKS:
@@ -203,11 +208,17 @@ def landing(path: str, links: Mapping[str, str]) -> str | None:
                 place.pop()
                 waiting.extendleft(reversed(target.split("/")))
                 followed += 1
+    if waiting:
+        return path
     return None if place[:1] != [] and place[0].lower() == ".git" else "/".join(place)
 
 
 def known_as(path: str, links: Mapping[str, str]) -> list[str]:
-    """Return a path of a tree and its other names, through the tree's links to folders that hold it."""
+    """Return a path of a tree and its other names, through the tree's links to folders that hold it.
+
+    Raises:
+        UnreadError: links that lead into one another give it too many.
+    """
     found, fresh = {path: None}, [path]
     behind = _behind(frozenset(links.items()))
     for _ in range(_LINKS_DEEP if behind else 0):
@@ -219,6 +230,8 @@ def known_as(path: str, links: Mapping[str, str]) -> list[str]:
         ]
         fresh = [one for one in dict.fromkeys(others) if one not in found]
         found.update(dict.fromkeys(fresh))
+        if len(found) > _MOST_NAMES:
+            raise UnreadError(f"links give {path} more than {_MOST_NAMES:,} names: take some away")
     return [*found]
 
 

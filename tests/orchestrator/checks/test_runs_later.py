@@ -5,8 +5,10 @@ import re
 import pytest
 from language.tables import rows, table
 
+from agents.concurrency import UnreadError
 from agents.session.permissions import protected_path
 from orchestrator.checks.runs_later import files_that_run_later, leads_out, names
+from orchestrator.git.trees import known_as
 from orchestrator.project.runs_later import Later, later_files, runs_later
 
 ROWS = later_files()
@@ -93,6 +95,15 @@ def test_a_file_is_known_by_its_names_through_links(case):
         "Write notes.", row["changed"], row.get("before", {}), row["now"], every=row["every"]
     )
     assert [*found] == row["found"]
+
+
+def test_a_chain_of_too_many_links_leads_nowhere_and_links_into_one_another_are_named():
+    chain = {"a/l0": "notes", **{f"a/l{number}": f"l{number - 1}" for number in range(1, 61)}}
+    assert known_as("a/notes", chain)[:3] == ["a/notes", "a/l0", "a/l1"]
+    assert known_as("a/l60", chain) == ["a/l60"]
+    assert not leads_out("a/l60", chain)
+    with pytest.raises(UnreadError, match="links give a/notes more than 2,000 names"):
+        known_as("a/notes", {f"a/x{number}": "." for number in range(10)})
 
 
 def test_lines_that_give_a_file_to_a_program_count_and_others_do_not():
