@@ -14,13 +14,15 @@ from state.records.objections import Objection, Proof, Weight
 class Policy:
     """How much is asked of a work, beside the weights of its objections.
 
-    The builder hears of notes of the checks in `heard_notes` once, as of others that weigh more. A check in
+    The builder hears of notes of the checks in `heard_notes` once, as of others that weigh more, and of those
+    in `told_along` when it has to hear of something anyway. A check in
     `needed` that could not be asked costs code 0, unless something else shows that the work is needed. Notes
     of the checks in `costly` cost it too, and so does a command whose tests notice a smaller share of the
     small changes in the work than `least_strength`.
     """
 
     heard_notes: frozenset[str] = frozenset()
+    told_along: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
     costly: frozenset[str] = frozenset()
     least_strength: float = 0
@@ -33,12 +35,12 @@ def blocking(objections: Iterable[Objection]) -> list[Objection]:
 
 def unheard(objections: Iterable[Objection], heard: Collection[str], policy: Policy) -> list[Objection]:
     """Return those that the builder has to hear now. It hears of each check once: `heard` are their names."""
-    return [
-        one
-        for one in objections
-        if one.check not in heard
-        and (one.weight is Weight.ONCE or (one.weight is Weight.NOTE and one.check in policy.heard_notes))
+    new = [one for one in objections if one.check not in heard]
+    notes = [one for one in new if one.weight is Weight.NOTE]
+    found = [
+        one for one in new if one.weight is Weight.ONCE or (one in notes and one.check in policy.heard_notes)
     ]
+    return [*found, *(one for one in notes if one.check in policy.told_along)] if found else []
 
 
 def gaps(objections: Sequence[Objection], proofs: Iterable[Proof], policy: Policy) -> list[Objection]:

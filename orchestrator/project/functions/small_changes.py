@@ -125,12 +125,18 @@ def _of_node(node: "Node", language: Language) -> Iterator[_Edit]:
         yield _Edit(1, _of_sign(text), *at, _OTHER[text])
     elif _NUMBER.fullmatch(node.type) and text.isdigit():
         yield _Edit(2, Operator.SHIFTED, *at, str(int(text) + 1))
-    elif parent and _STATEMENT.fullmatch(node.type) and _BLOCK.fullmatch(parent.type) and "\n" not in text:
+    elif parent and _STATEMENT.fullmatch(node.type) and _BLOCK.fullmatch(parent.type) and _acts(node):
         yield _Edit(3, Operator.DROPPED, *at, _NEVER.get(language.name, "if (false) {}").format(text))
     condition = node.child_by_field_name("condition")
     if condition is not None and not re.search(r"\b(?:let|case)\b", text_of(condition)):
         negated = _negated(text_of(condition), language)
         yield _Edit(1, Operator.NEGATED, at[0], condition.start_byte, condition.end_byte, negated)
+
+
+def _acts(statement: "Node") -> bool:
+    """Whether a statement of one line may do something: it is no text, such as a description."""
+    is_text = [one for one in statement.named_children if "string" not in one.type] == []
+    return "\n" not in text_of(statement) and not (is_text and statement.named_children)
 
 
 def _of_sign(sign: str) -> Operator:

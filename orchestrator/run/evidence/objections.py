@@ -24,9 +24,11 @@ _UNUSED = {
 
 def policy_of(effort: Effort) -> Policy:
     """Return how much an effort asks of a work."""
-    demands_tests = frozenset({objecting.CODE_BEFORE} if effort.block_unproven_tests else ())
+    of_tests = {objecting.CODE_BEFORE, objecting.STRENGTH}
+    demands_tests = frozenset(of_tests if effort.block_unproven_tests else ())
     return Policy(
-        heard_notes=demands_tests | {objecting.STRENGTH, objecting.SAME_INPUTS},
+        heard_notes=demands_tests | {objecting.SAME_INPUTS},
+        told_along=frozenset({objecting.STRENGTH}) - demands_tests,
         least_strength=_LEAST_STRENGTH if effort.block_unproven_tests else 0,
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )

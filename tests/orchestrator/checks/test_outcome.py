@@ -100,3 +100,13 @@ def test_the_work_taken_out_speaks_for_it_or_against_it(answers, weights, proofs
     found = [*objecting.without_work([WithoutWork(command=PYTEST, **one) for one in answers])]
     assert [one.weight for one in found if isinstance(one, Objection)] == weights
     assert sum(isinstance(one, Proof) for one in found) == proofs
+
+
+def test_a_note_that_is_told_along_is_heard_beside_others_alone() -> None:
+    note = Objection(check="strength", weight=Weight.NOTE, subject="make test", words="two are not noticed")
+    once = Objection(check="stubs", weight=Weight.ONCE, subject="a.py: f", words="it does nothing")
+    policy = Policy(told_along=frozenset({"strength"}))
+    assert unheard([note], [], policy) == []
+    assert unheard([note, once], [], policy) == [once, note]
+    assert unheard([note, once], ["strength"], policy) == [once]
+    assert gaps([note], [], policy) == []
