@@ -223,17 +223,20 @@ async def answer(
             )
             left_out = objecting.unknown(check.name, compared.command, told)
             return Answers(objections=(left_out,)) + check.otherwise(compared)
-    asking, needed = check.ask(change, bench, compared, known), check.name in bench.needed
-    found, silent = await or_left_out(check.name, question, asking, check.otherwise(compared), needed=needed)
-    return found + Answers(objections=silent)
+    try:
+        return await check.ask(change, bench, compared, known)
+    except UnreadError as error:
+        told = f"{question}: left out, because {error}"
+        silent = objecting.left_out(check.name, compared.command, told, needed=check.name in bench.needed)
+        return check.otherwise(compared) + Answers(objections=(silent,))
 
 
 async def or_left_out(
-    check: str, question: str, asking: Awaitable[_T], otherwise: _T, *, needed: bool = False
+    check: str, question: str, asking: Awaitable[_T], otherwise: _T
 ) -> tuple[_T, tuple[Objection, ...]]:
     """Return an answer, or what stands for it if files take too much to read. Then the question is named."""
     try:
         return await asking, ()
     except UnreadError as error:
         why = f"{question}: left out, because {error}"
-        return otherwise, (objecting.left_out(check, question, why, needed=needed),)
+        return otherwise, (objecting.unknown(check, question, why),)

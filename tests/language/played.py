@@ -35,10 +35,11 @@ def conversations() -> list[Conversations]:
     ]
     system3 = "You judge whether a System 3 session"
     return [
-        *of_runs,
+        # Its prompt may have the spec too.
         Conversations(
             caller="planner/analysis", words=("You are the Planner of sq.", "# Read this repository")
         ),
+        *of_runs,
         *sessions,
         Conversations(caller="judge/run", words=(judge,)),
         Conversations(caller="stop/finished", words=(system3, "no server running")),

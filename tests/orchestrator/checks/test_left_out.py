@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.concurrency import UnreadError, aside
+from orchestrator.checks.answers import Answers
 from orchestrator.checks.objecting import (
     BASE_TESTS,
     CODE_BEFORE,
@@ -14,12 +15,12 @@ from orchestrator.checks.objecting import (
     STUBS,
     WITHOUT_WORK,
 )
-from orchestrator.checks.order import CHECKS, or_left_out
+from orchestrator.checks.order import CHECKS, Check, answer, or_left_out
 from orchestrator.run.evidence.bench import needed_by
 from state.errors import SqError
 from state.records.objections import Weight
 from state.settings.presets import efforts
-from tests.orchestrator.checks.bench_by_hand import workshop
+from tests.orchestrator.checks.bench_by_hand import UNITTEST, workshop
 
 
 async def test_a_question_whose_files_take_too_much_to_read_is_named_and_left_out() -> None:
@@ -44,13 +45,20 @@ async def test_an_answer_is_given_and_another_error_is_no_reason_to_leave_a_ques
     assert not issubclass(SqError, UnreadError)
 
 
-async def test_a_question_that_is_needed_costs_code_0_where_it_is_left_out() -> None:
-    def reading() -> str:
-        raise MemoryError
+async def test_a_question_that_is_needed_costs_code_0_where_it_is_left_out(
+    repository: Path, tmp_path: Path
+) -> None:
+    async def fails(*_: object) -> Answers:
+        raise UnreadError("the tests cannot be read")
 
-    asking = aside(reading, "the tests")
-    _, (told,) = await or_left_out(NEW_ASSERTIONS, "the new assertions", asking, "", needed=True)
-    assert (told.check, told.weight) == (NEW_ASSERTIONS, Weight.UNVERIFIED)
+    shop = workshop(repository, tmp_path / "places")
+    tree = shop.commit({"test_a.py": "import unittest\n"})
+    change = await shop.change(tree, tree)
+    compared = await shop.compared(change, UNITTEST)
+    for effort, weight in (("low", Weight.UNKNOWN), ("medium", Weight.UNVERIFIED)):
+        bench = replace(shop.bench, needed=needed_by(efforts()[effort]))
+        found = await answer(Check(name=PROPS, ask=fails, costs=0), change, bench, compared, Answers())
+        assert [(one.check, one.weight) for one in found.objections] == [(PROPS, weight)]
 
 
 async def test_a_question_that_is_needed_is_asked_whatever_the_time(repository: Path, tmp_path: Path) -> None:
