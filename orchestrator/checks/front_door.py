@@ -170,6 +170,8 @@ async def _made(
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
     make, enter = product.lines(**words, commits=commits, mark=door.mark)
     code, said = await door.ran(make, folder, door.most_s)
+    if code and product.row.quiet:
+        return []
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
         cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
@@ -279,6 +281,9 @@ def _start(door: _Door, commands: Mapping[str, Sequence[str]], line: str) -> tup
             start, file = commands.get(f"-m {module.partition('.')[0]}"), module.replace(".", "/")
             is_own = any((door.source / f"{file}{end}").is_file() for end in (".py", "/__main__.py"))
             return (*start, *rest[1:]) if start else ("python3", *rest) if is_own else ()
+        case "import", name:
+            package = "/".join(name.split("/")[: 1 + name.startswith("@")])
+            return (*start, name) if (start := commands.get(f"import {package}")) else ()
         case "go", "run", package, *words:
             name = PurePosixPath(package).name or next(iter(commands), "")
             return (*commands[name], *words) if name in commands else ()
@@ -321,7 +326,7 @@ async def _in_other_build(
     texts = {path: text.decode(errors="replace") for path, text in read.items()}
     may_lose = {path: text for path, text in texts.items() if belongs_to_tests(path) or "int main(" in text}
     losing = {path for path, text in may_lose.items() if re.search(build.leaves_out, text, re.MULTILINE)}
-    for one in compared if build.is_asked_for(texts.values()) else ():
+    for one in compared if build.is_asked_for(texts) else ():
         touched = [path for path in (*one.touched.new, *one.touched.held) if path in paths]
         files = [path for path in touched if path in door.files]
         line = re.sub(build.was, build.becomes, one.command)
