@@ -45,6 +45,7 @@ _SHORT_S, _LEAST_S, _SHARE = 15.0, 30.0, 0.5  # of the suite, for what makes the
 _MOST_COMMANDS = 10
 _NOT_HERE, _ENDED = 77, 124  # exit codes: of sq's own programs, and for what was ended
 _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad|todo|adr)[^/]*$")
+_IMPORTS = re.compile(r"(\S+):(\d+) imports (\S+)")  # a lacking module, as a program of sq names it
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
 
 
@@ -183,8 +184,14 @@ async def _made(
     own, lacking = entered(said, door.mark)
     commands |= own
     plain = {name: why.replace(f"{door.place}/", "") for name, why in lacking.items()}
-    lacks = [objecting.not_in_product(name, product.manifest, why) for name, why in plain.items()]
+    lacks = [_lacking(name, product.manifest, why) for name, why in plain.items()]
     return [_Fault(one, product.manifest) for one in lacks]
+
+
+def _lacking(name: str, manifest: str, why: str) -> Objection:
+    if found := _IMPORTS.fullmatch(name):
+        return objecting.imported(found[1], int(found[2]), found[3], why)
+    return objecting.not_in_product(name, manifest, why)
 
 
 # --- commands that are quoted ---------------------------------------------------------------------------

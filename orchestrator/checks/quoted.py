@@ -71,8 +71,8 @@ def commands_in(text: str, source: str) -> Iterator[QuotedCommand]:
             fence = ""
         elif fence:
             block.append((number, line))
-            for load in islice(_IMPORT.finditer(line), _MOST_TOGETHER):
-                yield QuotedCommand(command=f"import {load[2]}", source=source, line=number, is_alone=True)
+            for one in islice(_IMPORT.finditer(line), _MOST_TOGETHER):
+                yield QuotedCommand(command=f"import {one[2]}", source=source, line=number, is_alone=True)
         elif mark:
             fence, kind, block = mark[1], mark[2].lower(), []
         else:
