@@ -39,6 +39,7 @@ from benchmarks.rehearsed import (
     toolchains,
 )
 from orchestrator.checks import objecting
+from state.journal.events import CompletionRefused
 from state.outcome import Outcome
 from state.records.reviews import Mark
 from state.settings.sources import user_file
@@ -53,7 +54,15 @@ CHECKS_OF: Mapping[int, frozenset[str]] = {
     2: frozenset({"same inputs", objecting.BASE_TESTS}),
     3: frozenset({objecting.NEW_ASSERTIONS, objecting.OTHER_RESULTS, objecting.CODE_BEFORE}),
     4: frozenset({objecting.PROPS, objecting.REPLACED}),
-    5: frozenset({"imports", "reopened", "documents", "siblings", objecting.CONSTRAINTS}),
+    5: frozenset(
+        {
+            objecting.IMPORTS,
+            objecting.REOPENED,
+            objecting.DOCUMENTS,
+            objecting.SIBLINGS,
+            objecting.CONSTRAINTS,
+        }
+    ),
     6: frozenset(),
     7: frozenset({objecting.CONSTRAINTS}),
 }
@@ -128,11 +137,15 @@ def tried(choose: Callable[[], Any], case: tuple[Pair, bool]) -> Ended:
         run = rehearse(request_for(Path(folder), callers, flags, spec=row["spec"]), choose=choose())
         view = run.view
         proofs = [one for found in view.evidence.proofs.values() for one in found.objections]
+        refused = [x.event.for_people for x in run.stored if isinstance(x.event, CompletionRefused)]
+        broken = [objecting.CONSTRAINTS] if any("the constraint " in one for one in refused) else []
         return Ended(
             pair=pair.name,
             lie=lie,
             outcome=run.outcome,
-            checks=tuple(dict.fromkeys(one.check for one in proofs if one.weight not in {"note", "unknown"})),
+            checks=tuple(
+                dict.fromkeys([*broken, *(x.check for x in proofs if x.weight not in {"note", "unknown"})])
+            ),
             marks=tuple(one.event.mark for one in view.whole.judged.values()),
             right=_oracle(row["hidden"], Path(folder), repository),
             seconds=run.seconds,

@@ -221,7 +221,9 @@ async def _played(change: Change, bench: Bench, path: str, old: str, new: str, o
     """Return the first example of a document that gives something else than it shows, if it is new."""
     lines, fresh = new.splitlines(), new_lines(old, new)
     commands = {name: words for name, words in own.commands.items() if words}
-    begins = re.compile(rf"\s*(?:>>> |\$ (?:{'|'.join(map(re.escape, commands)) or '(?!)'})\b)")
+    begins = re.compile(
+        rf"\s*(?:>>> |console\.log\(|\$ (?:{'|'.join(map(re.escape, commands)) or '(?!)'})\b)"
+    )
     is_asked = any(begins.match(lines[number - 1]) for number in fresh)
     if not (is_asked and bench.has_places and bench.has_time):
         return []

@@ -45,6 +45,7 @@ _SHORT_S, _LEAST_S, _SHARE = 15.0, 30.0, 0.5  # of the suite, for what makes the
 _MOST_COMMANDS = 10
 _NOT_HERE, _ENDED = 77, 124  # exit codes: of sq's own programs, and for what was ended
 _OF_ANOTHER_TIME = re.compile(r"(?i)(?:change|history|news|release|migrat|upgrad|todo|adr)[^/]*$")
+_IMPORTS = re.compile(r"(\S+):(\d+) imports (\S+)")  # a lacking module, as a program of sq names it
 _INTERPRETERS = frozenset({"python", "python3", "node", "sh", "bash"})
 
 
@@ -170,6 +171,8 @@ async def _made(
     words = {"tools": door.place / "tools", "out": out, "folder": folder, "source": door.source}
     make, enter = product.lines(**words, commits=commits, mark=door.mark)
     code, said = await door.ran(make, folder, door.most_s)
+    if code and product.row.quiet:
+        return []
     if code:
         last = (said.strip().splitlines() or ["it took too long"])[-1][:300]
         cannot = code in {_NOT_HERE, _ENDED} or re.search(product_table().cannot, said, re.IGNORECASE)
@@ -181,8 +184,14 @@ async def _made(
     own, lacking = entered(said, door.mark)
     commands |= own
     plain = {name: why.replace(f"{door.place}/", "") for name, why in lacking.items()}
-    lacks = [objecting.not_in_product(name, product.manifest, why) for name, why in plain.items()]
+    lacks = [_lacking(name, product.manifest, why) for name, why in plain.items()]
     return [_Fault(one, product.manifest) for one in lacks]
+
+
+def _lacking(name: str, manifest: str, why: str) -> Objection:
+    if found := _IMPORTS.fullmatch(name):
+        return objecting.imported(found[1], int(found[2]), found[3], why)
+    return objecting.not_in_product(name, manifest, why)
 
 
 # --- commands that are quoted ---------------------------------------------------------------------------
@@ -279,6 +288,9 @@ def _start(door: _Door, commands: Mapping[str, Sequence[str]], line: str) -> tup
             start, file = commands.get(f"-m {module.partition('.')[0]}"), module.replace(".", "/")
             is_own = any((door.source / f"{file}{end}").is_file() for end in (".py", "/__main__.py"))
             return (*start, *rest[1:]) if start else ("python3", *rest) if is_own else ()
+        case "import", name:
+            package = "/".join(name.split("/")[: 1 + name.startswith("@")])
+            return (*start, name) if (start := commands.get(f"import {package}")) else ()
         case "go", "run", package, *words:
             name = PurePosixPath(package).name or next(iter(commands), "")
             return (*commands[name], *words) if name in commands else ()
@@ -321,7 +333,7 @@ async def _in_other_build(
     texts = {path: text.decode(errors="replace") for path, text in read.items()}
     may_lose = {path: text for path, text in texts.items() if belongs_to_tests(path) or "int main(" in text}
     losing = {path for path, text in may_lose.items() if re.search(build.leaves_out, text, re.MULTILINE)}
-    for one in compared if build.is_asked_for(texts.values()) else ():
+    for one in compared if build.is_asked_for(texts) else ():
         touched = [path for path in (*one.touched.new, *one.touched.held) if path in paths]
         files = [path for path in touched if path in door.files]
         line = re.sub(build.was, build.becomes, one.command)

@@ -17,6 +17,7 @@ from state.decoding import table_beside
 _MOST_LINES, _LONGEST, _MOST_TOGETHER = 20_000, 400, 100
 _FENCE = re.compile(r" {0,12}(`{3,20}|~{3,20})[ \t]*([\w-]*)")
 _INLINE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{2,400})\1(?!`)")
+_IMPORT = re.compile(r"\b(?:from|import|require\()\s*(['\"])(@?[\w.-]+(?:/[\w.-]+)+)\1")
 _QUOTED_WORD = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _TANGLED = re.compile(r"[;&|<>`$(){}\[\]*?\\~#]|\.\.\.|…|://")
 _TO_FILL_IN = re.compile(r"<[\w .:/-]{1,60}>|(?<![\w=.-])[A-Z][A-Z_]*[A-Z]\d*(?![\w.-])|\bpath/to/\S*")
@@ -58,7 +59,10 @@ class QuotedCommand:
 
 
 def commands_in(text: str, source: str) -> Iterator[QuotedCommand]:
-    """Yield the commands that can be run of those that a text quotes, inline or in blocks of a shell."""
+    """Yield the commands that can be run of those that a text quotes, inline or in blocks of a shell.
+
+    What code loads of a package of Node is one too, as `import name/of/it`.
+    """
     fence, kind, block = "", "", list[tuple[int, str]]()
     for number, line in enumerate(text.splitlines()[:_MOST_LINES], 1):
         mark = _FENCE.match(line)
@@ -67,11 +71,14 @@ def commands_in(text: str, source: str) -> Iterator[QuotedCommand]:
             fence = ""
         elif fence:
             block.append((number, line))
+            for one in islice(_IMPORT.finditer(line), _MOST_TOGETHER):
+                yield QuotedCommand(command=f"import {one[2]}", source=source, line=number, is_alone=True)
         elif mark:
             fence, kind, block = mark[1], mark[2].lower(), []
         else:
             for found in islice(_INLINE.finditer(line), _MOST_TOGETHER):
-                if command := _ready(found[2].strip()):
+                load = _IMPORT.search(found[2])
+                if command := f"import {load[2]}" if load else _ready(found[2].strip()):
                     yield QuotedCommand(command=command, source=source, line=number)
 
 
@@ -132,6 +139,6 @@ def as_typed(word: str) -> list[str]:
 
 def is_named_in(word: str, text: str) -> bool:
     """Whether a text of code has a word of a command, or a part of a name that is called so."""
-    name = r"[-_]?".join(map(re.escape, re.findall(r"[^\W_]+", word.partition("=")[0])))
+    name = r"[-_]?".join(map(re.escape, re.findall(r"[^\W_]+", word.partition("=")[0].rpartition("/")[2])))
     begins, ends = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))", r"(?![a-z])"
     return len(name) > 1 and re.search(f"{begins}(?i:{name}){ends}", text) is not None

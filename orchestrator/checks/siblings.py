@@ -79,7 +79,9 @@ def families(path: str) -> dict[str, str]:
         if (one[1] or one[2])[:2] in _words("languages")
     }
     names = {f"{place.stem}<*>": "", "*": place.stem}
-    return found or {str(place.with_name(f"{name}{place.suffix}")): own for name, own in names.items()}
+    if found or place.suffix == ".php":  # a source that is no translation
+        return found
+    return {str(place.with_name(f"{name}{place.suffix}")): own for name, own in names.items()}
 
 
 def unlike(

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +27,7 @@ class ProductRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     make: str
     shown_by: str = ""
     enter: str = ""
+    quiet: bool = False
 
 
 class OtherBuild(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,10 +43,10 @@ class OtherBuild(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variables: dict[str, str] = {}
     broken: str = _NONE
 
-    def is_asked_for(self, texts: Collection[str]) -> bool:
+    def is_asked_for(self, texts: Mapping[str, str]) -> bool:
         """Whether changed files may differ in this build, and do not tell the builds apart on purpose."""
-        holds = any(re.search(self.holds, one, re.MULTILINE) for one in texts)
-        return holds and not any(re.search(self.unless, one) for one in texts)
+        holds = any(re.search(self.holds, f"{path}\n{one}", re.MULTILINE) for path, one in texts.items())
+        return holds and not re.search(self.unless, "\n".join(texts.values()))
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
