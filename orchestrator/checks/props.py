@@ -19,12 +19,12 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.names_of_tests import of_files
+from orchestrator.checks.names_of_tests import of_files, tests_below
 from orchestrator.checks.objecting import set_by_tests
 from orchestrator.checks.running import run_on
-from orchestrator.checks.touched import PROSE
+from orchestrator.checks.touched import PROSE, is_test_data
 from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at, files_in, pieced_together, with_contents
+from orchestrator.git.trees import changed_paths, contents_at, files_in, pieced_together, with_contents
 from orchestrator.project.files import belongs_to_tests, is_code
 from orchestrator.project.functions.languages import language_of
 from state.decoding import table_beside
@@ -46,6 +46,7 @@ _GIVES = re.compile(
     r"^\s*(?:#|//|/?\*|--)|\b(?:def|func|fn|function|sub|exports?|__all__|import|require|use|declare)\b"
     r"|^\s*(?!return\b|await\b|else\b)(?:[\w:<>,]+[\s*&]+)+\w+\s*\("
 )
+_MODULE = re.compile(r"\.p[lm]$")  # code of a language without a parser here
 _SETTING = re.compile(r"(?:^|/)(?:\.env[\w.]*|\w+\.(?:ini|cfg|toml)|Makefile|\.mocharc\.\w+)$")
 
 
@@ -83,6 +84,10 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     touched = compared.touched
     own = [*touched.new, *touched.held]
     around = [one for one in (*touched.configuration, *touched.data, *touched.code) if _is_around(one)]
+    changed = await changed_paths(change.repository, change.base, change.tree)
+    around += [
+        one for one in changed if is_test_data(one) and _is_program(one) and one not in (*own, *around)
+    ]
     contents = await contents_at(change.repository, change.tree, [*own, *around], largest=_LARGEST)
     built = {one.rpartition(": ")[2].rpartition(".")[2] for one in known.added}
     names, called = await aside(partial(_done_by, contents, built), "the tests of the work")
@@ -90,7 +95,12 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
         names=tuple([one for one in names if not await _is_known(change, one)][:_MOST]),
         calls=tuple([one for one in called if not await _is_called(change, one)][:_MOST]),
         files=tuple(
-            [one for one in (*touched.new, *around) if await _stands_in(change, contents, one, own)][:_MOST]
+            [
+                one
+                for one in (*touched.new, *around)
+                if one in own or not is_test_data(one) or _MODULE.search(one)
+                if await _stands_in(change, contents, one, own)
+            ][:_MOST]
         ),
     )
     if not props.all:
@@ -102,7 +112,9 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     done = await run_on(bench, compared, tree, own)
     passed = names_of(compared.now.count, TestState.PASSED)
     passed = of_files(passed, own) or passed
-    failed = [name for name in passed if done.count.tests.get(name) is TestState.FAILED]
+    fails = names_of(done.count, TestState.FAILED)
+    broken = {below for one in fails for below in (one, *tests_below(one, passed))}
+    failed = [name for name in passed if name in broken]
     uncounted = not compared.now.count.tests and done.exit_code
     if not (failed or uncounted):
         return Answers()
@@ -112,6 +124,10 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
 
 def _is_around(path: str) -> bool:
     return belongs_to_tests(path) or bool(_SETTING.search(path))
+
+
+def _is_program(path: str) -> bool:
+    return language_of(path) is not None or bool(_MODULE.search(path))
 
 
 def _found(text: str) -> Iterator[re.Match[str]]:
@@ -170,7 +186,7 @@ async def _stands_in(change: Change, contents: Mapping[str, bytes], path: str, t
         return False  # it is started by its file
     now = [one for one in await _holding(change, change.tree, name) if one != path]
     of_tests = (belongs_to_tests(one) or one in tests or PROSE.search(one) for one in now)
-    return bool(now) and all(map(language_of, now)) and not any(of_tests)
+    return bool(now) and all(map(_is_program, now)) and not any(of_tests)
 
 
 def _without(path: str, content: bytes, props: _Props) -> bytes:
