@@ -111,7 +111,7 @@ def assertions_of(file: str, content: bytes, lines: Collection[int]) -> list[Ass
             continue
         one = _of_node(node, called, language, content)
         if one and node.start_point[0] + 1 in lines:
-            maybe = one.conditional or (conditional and not _of_the_message(node))
+            maybe = conditional and not _of_the_message(node)
             found.append(replace(one, within=within, conditional=maybe))
         if one:
             continue
@@ -178,10 +178,9 @@ def _of_node(node: "Node", called: _Called | None, language: Language, content: 
     line = node.start_point[0] + 1
     if node.end_byte - node.start_byte > _LONGEST:
         return None
-    if called and _takes_a_message(called, language, content):
+    is_unused = language.name in _PLAIN and _is_unused(node, language)
+    if is_unused or (called and _takes_a_message(called, language, content)):
         return Assertion(line=line, idle=True)
-    if language.name in _PLAIN and _is_unused(node, language):
-        return Assertion(line=line, idle=True, conditional=True)
     for edit in _edits(node, called, language):
         if edit is None:
             return Assertion(line=line, idle=True)
