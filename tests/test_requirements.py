@@ -75,7 +75,7 @@ def test_every_mutant_changes_one_place_and_names_a_test_that_exists() -> None:
     for mutant in yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text("utf-8")):
         assert (ROOT / mutant["file"]).read_text("utf-8").count(mutant["was"]) == 1, mutant
         assert mutant["becomes"] != mutant["was"]
-        assert is_there(mutant["test"]), mutant["test"]
+        assert is_there(mutant["test"].partition("[")[0]), mutant["test"]
 
 
 def test_the_commands_document_has_exactly_the_commands_and_the_flags_there_are() -> None:

@@ -15,11 +15,12 @@ from orchestrator.project.functions.languages import language_of, parser_of
 
 _CODE = re.compile(r"``?([^`\n]{1,200})``?")
 _QUOTED = re.compile(r"(?<!\w)\"([^\"\n]{1,80})\"(?!\w)|(?<!\w)'([^'\n]{1,80})'(?!\w)")
-_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\(")
 _OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 _LIKE_CODE = re.compile(r"\b(?:[a-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b")
 _NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w.-])")
-_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d+)?(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d[\d_]*(?:\.\d+)?(?![\w.])")
+_BOUND = re.compile(r"\b(?:than|most|least|status|code)\s+(\d+)(?!\w|[.,]\d)")
 _FILE = re.compile(
     r"\.(?:md|rst|txt|csv|html?|py|[cm]?[jt]sx?|go|rs|rb|php|java|[ch]|sh|toml|ya?ml|json|cfg|ini|xml|lock)$"
 )
@@ -40,13 +41,21 @@ def literals_of(text: str, names: Collection[str] = ()) -> list[str]:
         bare = _QUOTED.sub(" ", code)
         found += [*_OPTION.findall(bare), *_names_in(bare), *_texts(code), *_NUMBER.findall(bare)]
     found += [*_texts(rest), *_CALLED.findall(rest), *_OPTION.findall(rest), *_LIKE_CODE.findall(rest)]
+    found += _BOUND.findall(rest)
     found += [one for one in _WORD.findall(rest) if one in names]
     return [one for one in dict.fromkeys(map(str.strip, found)) if one and one.lower() not in _ORDINARY]
+
+
+def pieces_of(text: str) -> list[list[str]]:
+    """Return what each call or command line of a criterion names, which belongs together."""
+    return [literals_of(f"`{code}`") for code in _CODE.findall(text)]
 
 
 def _names_in(code: str) -> list[str]:
     """Return the names in code, without its texts, that a test of it holds."""
     code = code.strip()
+    if _NUMBER.fullmatch(code):
+        return []
     if "(" in code:
         return _CALLED.findall(code)
     if not re.search(r"\s", code) and not code.startswith("-"):
@@ -87,19 +96,20 @@ def text_of_tests(
     for path, content in contents.items():
         text = content.decode("utf-8", "replace")
         own = [name for name in names if is_of(name, path)] or list(names)
-        parts = code_of(text, own, others)
-        if parts:
-            found.append("\n".join([*parts, *_used(path, content, parts)]))
+        every = filter(None, (code_of(text, [name], others) for name in own))
+        statements = _statements(path, content)
+        found += ["\n".join([*parts, *_used(statements, parts)]) for parts in every]
     return found
 
 
-def _used(path: str, content: bytes, parts: Iterable[str]) -> list[str]:
-    """Return the statements of a file that give a name which the parts use, or which another of them does."""
+def _statements(path: str, content: bytes) -> list[str]:
     language = language_of(path)
-    if language is None:
-        return []
-    root = parser_of(language).parse(content).root_node
-    statements = [(one.text or b"").decode("utf-8", "replace") for one in root.children]
+    root = parser_of(language).parse(content).root_node if language else None
+    return [(one.text or b"").decode("utf-8", "replace") for one in root.children] if root else []
+
+
+def _used(statements: Collection[str], parts: Iterable[str]) -> list[str]:
+    """Return the statements of a file that give a name which the parts use, or which another of them does."""
     words, taken = set(_WORD.findall("\n".join(parts))), list[str]()
     for _ in range(len(statements)):
         more = [one for one in statements if one not in taken and _gives(one) & words]

@@ -19,12 +19,12 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.names_of_tests import of_files
+from orchestrator.checks.names_of_tests import of_files, tests_below
 from orchestrator.checks.objecting import set_by_tests
 from orchestrator.checks.running import run_on
-from orchestrator.checks.touched import PROSE
+from orchestrator.checks.touched import PROSE, is_test_data
 from orchestrator.git.command import git
-from orchestrator.git.trees import contents_at, files_in, pieced_together, with_contents
+from orchestrator.git.trees import changed_paths, contents_at, files_in, pieced_together, with_contents
 from orchestrator.project.files import belongs_to_tests, is_code
 from orchestrator.project.functions.languages import language_of
 from state.decoding import table_beside
@@ -46,6 +46,8 @@ _GIVES = re.compile(
     r"^\s*(?:#|//|/?\*|--)|\b(?:def|func|fn|function|sub|exports?|__all__|import|require|use|declare)\b"
     r"|^\s*(?!return\b|await\b|else\b)(?:[\w:<>,]+[\s*&]+)+\w+\s*\("
 )
+_LOADED = re.compile(r"^[ \t]*require[ (]+[\"']([\w/]{3,60})[\"']\)?[ \t]*$", re.MULTILINE)  # ruby
+_MODULE = re.compile(r"\.p[lm]$")  # code of a language without a parser here
 _SETTING = re.compile(r"(?:^|/)(?:\.env[\w.]*|\w+\.(?:ini|cfg|toml)|Makefile|\.mocharc\.\w+)$")
 
 
@@ -72,10 +74,12 @@ class _Props:
     names: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
 
     @property
     def all(self) -> list[str]:
-        return [*self.names, *(f"{one}()" for one in self.calls), *self.files]
+        loaded = (f'require "{one}"' for one in self.loaded)
+        return [*self.names, *(f"{one}()" for one in self.calls), *self.files, *loaded]
 
 
 async def ask(change: Change, bench: Bench, compared: ResultComparison, known: Answers) -> Answers:
@@ -83,15 +87,19 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     touched = compared.touched
     own = [*touched.new, *touched.held]
     around = [one for one in (*touched.configuration, *touched.data, *touched.code) if _is_around(one)]
+    changed = await changed_paths(change.repository, change.base, change.tree)
+    around += [
+        one for one in changed if is_test_data(one) and _is_program(one) and one not in (*own, *around)
+    ]
     contents = await contents_at(change.repository, change.tree, [*own, *around], largest=_LARGEST)
     built = {one.rpartition(": ")[2].rpartition(".")[2] for one in known.added}
     names, called = await aside(partial(_done_by, contents, built), "the tests of the work")
+    stubs = [one for one in (*own, *around) if one in own or not is_test_data(one) or _MODULE.search(one)]
     props = _Props(
         names=tuple([one for one in names if not await _is_known(change, one)][:_MOST]),
         calls=tuple([one for one in called if not await _is_called(change, one)][:_MOST]),
-        files=tuple(
-            [one for one in (*touched.new, *around) if await _stands_in(change, contents, one, own)][:_MOST]
-        ),
+        files=tuple([one for one in stubs if await _stands_in(change, contents, one, own)][:_MOST]),
+        loaded=tuple(await _loaded(change, contents)),
     )
     if not props.all:
         return Answers()
@@ -102,8 +110,12 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     done = await run_on(bench, compared, tree, own)
     passed = names_of(compared.now.count, TestState.PASSED)
     passed = of_files(passed, own) or passed
-    failed = [name for name in passed if done.count.tests.get(name) is TestState.FAILED]
-    uncounted = not compared.now.count.tests and done.exit_code
+    fails = names_of(done.count, TestState.FAILED)
+    broken = {below for one in fails for below in (one, *tests_below(one, passed))}
+    failed = [name for name in passed if name in broken]
+    uncounted = bool(done.exit_code) and not (compared.now.count.tests and done.count.tests)
+    if uncounted and compared.now.count.tests:  # it may not run alone as it is
+        uncounted = (await run_on(bench, compared, change.tree, own)).passed
     if not (failed or uncounted):
         return Answers()
     place = next(iter([*without, *props.files]), "")
@@ -112,6 +124,10 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
 
 def _is_around(path: str) -> bool:
     return belongs_to_tests(path) or bool(_SETTING.search(path))
+
+
+def _is_program(path: str) -> bool:
+    return language_of(path) is not None or bool(_MODULE.search(path))
 
 
 def _found(text: str) -> Iterator[re.Match[str]]:
@@ -157,6 +173,22 @@ async def _is_called(change: Change, name: str) -> bool:
     return bool(uses) or any(PROSE.search(path) for path in now)
 
 
+async def _loaded(change: Change, contents: Mapping[str, bytes]) -> list[str]:
+    """Return libraries that new tests of Ruby load, and only the product uses, which does not load them."""
+    every = [path for path in await files_in(change.repository, change.tree) if path.endswith(".rb")]
+    paths = [path for path in every if not belongs_to_tests(path)]
+    own = await contents_at(change.repository, change.tree, paths, largest=_LARGEST)
+    both = ([text for path, text in one.items() if path in every] for one in (contents, own))
+    tests, product = (b"\n".join(texts).decode("utf-8", "replace") for texts in both)
+    found = []
+    for name in dict.fromkeys(_LOADED.findall(tests)):
+        word = re.compile(rf"(?<![\w:])(?=[A-Z])(?i:{name.replace('_', '').replace('/', '::')})(?!\w)")
+        is_needed = word.search(product) and not word.search(tests) and name not in _LOADED.findall(product)
+        if is_needed and name not in change.spec and not await _holding(change, change.base, name):
+            found.append(name)
+    return found
+
+
 async def _stands_in(change: Change, contents: Mapping[str, bytes], path: str, tests: Sequence[str]) -> bool:
     """Whether a new file of code below the tests is one that the product, and no test, asks for by name."""
     name = PurePosixPath(path).stem
@@ -170,7 +202,7 @@ async def _stands_in(change: Change, contents: Mapping[str, bytes], path: str, t
         return False  # it is started by its file
     now = [one for one in await _holding(change, change.tree, name) if one != path]
     of_tests = (belongs_to_tests(one) or one in tests or PROSE.search(one) for one in now)
-    return bool(now) and all(map(language_of, now)) and not any(of_tests)
+    return bool(now) and all(map(_is_program, now)) and not any(of_tests)
 
 
 def _without(path: str, content: bytes, props: _Props) -> bytes:
@@ -185,6 +217,7 @@ def _without(path: str, content: bytes, props: _Props) -> bytes:
     for one in _BARE_CALL.finditer(text):
         if one["name"] in props.calls:
             edits[one.span("call")] = _NOTHING.get(PurePosixPath(path).suffix, ";")
+    edits |= {one.span(): "" for one in _LOADED.finditer(text) if one[1] in props.loaded}
     for start, end in sorted(edits, reverse=True):
         text = text[:start] + edits[start, end] + text[end:]
     return text.encode()

@@ -4,7 +4,7 @@ An agent's claim that tests pass does not count, only these results. A result co
 and holds for one tree.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from agents.concurrency import aside_or
 from orchestrator.checks.bench import Bench, Commands, Ran, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.names_of_tests import files_of
+from orchestrator.checks.names_of_tests import BOUNDARY, files_of
 from orchestrator.git.trees import files_in
 from orchestrator.project.checks import check_table, complaints_in, is_check, machine_options
 from orchestrator.project.readiness.kept import copied, remove_all
@@ -115,7 +115,20 @@ async def _run_on(
         elsewhere = [moved(one, scratch.folder) for one in compared.suites]
         suites = [suite_of(compared.command, scratch.folder), *elsewhere]
         done = await run_only(bench.commands, scratch, suites, there) if there else None
-        return done or await run_tests(bench.commands, scratch, compared.command)
+        done = done or await run_tests(bench.commands, scratch, compared.command)
+        return _named_as(compared.now.count.tests, done)
+
+
+def _named_as(known: Collection[str], done: CommandRun) -> CommandRun:
+    """Return a result with the names of the whole command, if that put no file before those of its tests."""
+    if not known or any(name in known for name in done.count.tests):
+        return done
+    tests: dict[str, TestState] = {}
+    for name, state in done.count.tests.items():
+        ends = (name[at:] for at in range(1, len(name)) if name[at - 1] in BOUNDARY)
+        own = next((end for end in ends if end in known), name)
+        tests[own] = TestState.FAILED if TestState.FAILED in {state, tests.get(own)} else state
+    return replace(done, count=replace(done.count, tests=tests))
 
 
 def asked_of(tree: str, command: str, files: Iterable[str]) -> tuple[str, str, tuple[str, ...]]:

@@ -30,6 +30,10 @@ _NEVER = {"python": "type('Never', (Exception,), {})", "ruby": "Class.new(Standa
 _PROMISED = re.compile(
     r"expect\s*\([\s\S]*\)\s*\.(?:resolves|rejects)\b|assert\.(?:rejects|doesNotReject)\s*\("
 )
+_VALUE = re.compile(r"[-+]?\d[\w.]*|\[[\s\S]*\]|\{[\s\S]*\}|true|false|null|none", re.IGNORECASE)
+_CONSTANT = re.compile(r"""\(*\s*(?:[-+]?0*[1-9][\w.]*|"[^"]+"|'[^']+'|true)\s*\)*""", re.IGNORECASE)
+_PLAIN = frozenset({"rust", "javascript", "typescript", "tsx", "c", "php"})  # a comparison does nothing else
+_EQUALS = frozenset({"==", "!=", "===", "!=="})
 _WITH_BRANCHES = frozenset({"go", "c", "cpp", "shell", "python", "javascript", "typescript"})
 
 
@@ -45,6 +49,12 @@ class _Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     waiting: str
     conditions: str
     failing: str
+    told: Mapping[str, tuple[str, str]]
+    holding: str
+    checking: str
+    catches: str
+    message: str
+    perl: str
 
     def fits(self, row: str, text: str) -> bool:
         """Whether a text is one of the row's."""
@@ -71,8 +81,8 @@ class Assertion:
     """One assertion, on `line` from 1: the edit that turns it puts `text` from byte `start` to `end`.
 
     `within` are the functions and titled blocks around it, the outer ones first. `conditional`: it stands
-    under a condition, so that an honest test may not reach it here. `idle`: it asserts nothing, or nobody
-    waits for its result, so it has no opposite.
+    under a condition, so that an honest test may not reach it here. `idle`: it asserts nothing, holds
+    whatever the product does, or nobody waits for its result, so it has no opposite.
     """
 
     line: int
@@ -87,6 +97,8 @@ class Assertion:
 def assertions_of(file: str, content: bytes, lines: Collection[int]) -> list[Assertion]:
     """Return the assertions on these lines, from 1. A file that cannot be parsed has none."""
     language = language_of(file)
+    if file.endswith(".t"):
+        return [one for one in _with_a_value_as_name(content) if one.line in lines]
     root = parser_of(language).parse(content).root_node if language else None
     if language is None or root is None or root.has_error:
         return []
@@ -97,9 +109,10 @@ def assertions_of(file: str, content: bytes, lines: Collection[int]) -> list[Ass
         called = _called(node)
         if called and _words().fits("waiting", called.name):
             continue
-        one = _of_node(node, called, language)
+        one = _of_node(node, called, language, content)
         if one and node.start_point[0] + 1 in lines:
-            found.append(replace(one, within=within, conditional=conditional))
+            maybe = conditional and not _of_the_message(node)
+            found.append(replace(one, within=within, conditional=maybe))
         if one:
             continue
         if title := _title(node, called, language):
@@ -107,6 +120,16 @@ def assertions_of(file: str, content: bytes, lines: Collection[int]) -> list[Ass
         conditional = conditional or _words().fits("conditions", node.type)
         waiting.extend((child, within, conditional) for child in reversed(node.children))
     return found
+
+
+def _with_a_value_as_name(content: bytes) -> Iterator[Assertion]:
+    """Yield assertions of Perl, which has no parser here, that a call is true, with a value as their name."""
+    text = content.decode("utf-8", "replace")
+    is_told = re.search(r"\buse Test(?:2?::|2\b)", text)  # in older tests the second one is compared
+    for found in re.finditer(_words().perl, text):
+        if is_told and found["value"] not in found["given"]:
+            line = found.string.count("\n", 0, found.start("given")) + 1
+            yield Assertion(line=line, within=(found["value"],), idle=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,10 +174,13 @@ def _title(node: "Node", called: _Called | None, language: Language) -> str:
     return ""
 
 
-def _of_node(node: "Node", called: _Called | None, language: Language) -> Assertion | None:
+def _of_node(node: "Node", called: _Called | None, language: Language, content: bytes) -> Assertion | None:
     line = node.start_point[0] + 1
     if node.end_byte - node.start_byte > _LONGEST:
         return None
+    is_unused = language.name in _PLAIN and _is_unused(node, language)
+    if is_unused or (called and _takes_a_message(called, language, content)):
+        return Assertion(line=line, idle=True)
     for edit in _edits(node, called, language):
         if edit is None:
             return Assertion(line=line, idle=True)
@@ -163,13 +189,71 @@ def _of_node(node: "Node", called: _Called | None, language: Language) -> Assert
     return None
 
 
+def _takes_a_message(called: _Called, language: Language, content: bytes) -> bool:
+    """Whether a function that takes a condition and a message is given a value in place of the message."""
+    uses, name = _words().told.get(language.name, ("", ""))
+    values = called.arguments[1:2]
+    is_told = bool(values and uses and re.fullmatch(name, f"{called.behind}.{called.name}"))
+    return is_told and bool(_VALUE.fullmatch(text_of(values[0])) and re.search(uses.encode(), content))
+
+
+def _is_unused(node: "Node", language: Language) -> bool:
+    """Whether a node is a comparison whose result nobody takes, in a function that checks nothing else."""
+    if node.type == "let_declaration" and _field(node, "pattern") == "_":
+        inner = node.child_by_field_name("value")
+    else:
+        inner = next(iter(node.named_children), None) if node.type == "expression_statement" else None
+    if inner is None or not (_field(inner, "operator") in _EQUALS or text_of(inner).startswith("matches!")):
+        return False
+    at, around = node.parent, None
+    while at and "try" not in at.type:
+        around = at if at.type in language.functions else around
+        at = at.parent
+    if at or not around:
+        return False
+    before, text = around.prev_named_sibling, text_of(around)
+    while before is not None and "attribute" in before.type:
+        text += text_of(before)
+        before = before.prev_named_sibling
+    return not re.search(_words().checking, text)
+
+
+def _of_the_message(node: "Node") -> bool:
+    """Whether an assertion is about the message of the error that the one `catch` around it takes."""
+    row, at, around = _words(), node.parent, list["Node"]()
+    while at:
+        around += [at] if row.fits("conditions", at.type) else []
+        at = at.parent
+    if len(around) != 1 or not row.fits("catches", around[0].type):
+        return False
+    caught = around[0].parent.children if around[0].parent else []
+    is_only = sum(row.fits("catches", one.type) for one in caught) == 1
+    return is_only and bool(re.match(row.message, text_of(node)))
+
+
+def _is_true(node: "Node") -> bool:
+    """Whether a condition holds whatever the product does: a tuple, or a constant assigned or behind `or`."""
+    while node.type in {"parenthesized_expression", "argument"} and node.named_child_count == 1:
+        node = node.named_children[0]
+    sign = _field(node, "operator")
+    if node.type == "tuple":
+        return node.named_child_count > 1
+    decides = sign in {"or", "||"} or (node.type == "assignment_expression" and sign in {"", "="})
+    return decides and bool(_CONSTANT.fullmatch(_field(node, "right")))
+
+
+def _field(node: "Node", name: str) -> str:
+    found = node.child_by_field_name(name)
+    return text_of(found) if found else ""
+
+
 _Edit = tuple[int, int, str]
 
 
 def _edits(node: "Node", called: _Called | None, language: Language) -> Iterator[_Edit | None]:
     """Yield the edit that turns an assertion, None for one that is idle, and nothing for other nodes."""
     if node.type == "assert_statement" and node.named_children:
-        yield from _negated(node.named_children[0], language)
+        yield from [None] if _is_true(node.named_children[0]) else _negated(node.named_children[0], language)
     elif called:
         yield from _of_call(node, called, language)
     elif language.name in _WITH_BRANCHES and node.type == "if_statement":
@@ -214,7 +298,9 @@ def _of_call(node: "Node", called: _Called, language: Language) -> Iterator[_Edi
             yield at.start_byte - 1 - len(cut[0].encode()), at.start_byte - 1, ""
         else:
             yield at.start_byte, at.start_byte, "not."
-    elif name == "expect" and is_statement and not called.behind:
+    elif (name == "expect" and is_statement and not called.behind) or (
+        row.fits("holding", name) and arguments and _is_true(arguments[0])
+    ):
         yield None
     elif other := row.opposite(name, called.behind.rpartition(".")[2]):
         yield at.start_byte, at.end_byte, other

@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
-from orchestrator.checks.literals import held, literals_of, text_of_tests
+from orchestrator.checks.literals import held, literals_of, pieces_of, text_of_tests
 from orchestrator.checks.names_of_tests import of_files
 from orchestrator.checks.objecting import (
     BASE_TESTS,
@@ -169,7 +169,10 @@ async def lacking_in_tests(on: CheckedTree, criterion: str, evidence: Sequence[E
     reading = partial(text_of_tests, names, contents, every)
     texts = await aside_or(list[str](), reading, "the tests that are named as evidence")
     there = set(held(literals, texts))
-    return [one for one in literals if one not in there] if texts else []
+    if not texts or not there.issuperset(literals):
+        return [one for one in literals if one not in there] if texts else []
+    apart = [one for one in pieces_of(criterion) if all(len(held(one, [text])) < len(one) for text in texts)]
+    return [f"{' and '.join(one)} together" for one in apart if one]
 
 
 def _without_the_work(on: CheckedTree, names: set[str]) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.checks.literals import held, literals_of, text_of_tests
+from orchestrator.checks.literals import held, literals_of, pieces_of, text_of_tests
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,9 @@ from orchestrator.checks.literals import held, literals_of, text_of_tests
         ("`calc.mul` is documented", ["mul"]),
         ("load_config raises ConfigError for an unknown key", ["load_config", "ConfigError"]),
         ("encode and decode round-trip", ["encode"]),  # the work built `encode`
+        ("`parse('-1.5')` is `-2`", ["parse", "-1.5", "-2"]),
+        ("`tail -n 2.5` is refused", ["-n", "2.5"]),
+        ("Names of more than 40 signs get the status 413, and it is told (by the log)", ["40", "413"]),
         ("It answers within a second", []),
         ("It's the user's choice", []),
         ("An empty list returns `None`", []),
@@ -25,6 +28,12 @@ from orchestrator.checks.literals import held, literals_of, text_of_tests
 )
 def test_what_a_criterion_names_as_code_and_quotes(criterion: str, found: list[str]) -> None:
     assert literals_of(criterion, {"encode"}) == found
+
+
+def test_what_stands_in_one_call_or_command_line_belongs_together() -> None:
+    criterion = "`app --fast 3 notes.md` and `app.run(fast=3)` print `ok`"
+
+    assert pieces_of(criterion) == [["--fast", "3"], ["run", "3"], ["ok"]]
 
 
 PYTHON = b"""import calc
