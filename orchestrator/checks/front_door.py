@@ -8,8 +8,8 @@ is no fault of the work. It shows nothing of what a command does with its input.
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -38,6 +38,7 @@ from state.errors import GitError
 from state.paths import scratch_folder
 from state.records.commands import TestState
 from state.records.objections import Objection, Weight
+from state.safe_paths import read_inside
 from state.words import names_of
 
 QUESTION = "the product as its users get it"
@@ -128,12 +129,8 @@ async def _opened(change: Change, changed: Sequence[str], bench: Bench, tree: st
     plain = [one for one in files if one not in links]
     async with bench.scratch(tree) as scratch, scratch_folder(prefix="tmp") as place:
         door = _Door(change=change, changed=changed, bench=bench, scratch=scratch, place=place, files=plain)
-        door.source.mkdir()
-        index = {"GIT_INDEX_FILE": str(place / "index")}
-        reads = (f"--work-tree={door.source}", "read-tree", "--reset", "-u", tree)
-        await git(change.repository, *reads, environment=index)
-        for path in (one for one in links if landing(one, links) is None):
-            (door.source / path).unlink()
+        inside = {path: target for path, target in links.items() if landing(path, links) is not None}
+        await aside(partial(_copy, scratch.folder, door.source, plain, inside), "the files of the work")
         manifests = (one for one in plain if PurePosixPath(one).name == "package.json")
         for part in {Path(), *(Path(one).parent for one in manifests)}:
             packages = part / "node_modules"
@@ -144,6 +141,20 @@ async def _opened(change: Change, changed: Sequence[str], bench: Bench, tree: st
         for name, text in product_table().programs.items():
             (place / "tools" / name).write_text(text.replace("{hidden}", hidden))
         yield door
+
+
+def _copy(folder: Path, source: Path, files: Iterable[str], links: Mapping[str, str]) -> None:
+    """Copy files of a place, as the user's filters made them, and make links."""
+    source.mkdir()
+    for path in files:
+        with suppress(OSError):  # a name that is no text, or a file that a set-up took away
+            content, target = read_inside(folder, path), source / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            target.chmod((folder / path).lstat().st_mode & 0o777)
+    for path, aim in links.items():
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).symlink_to(aim)
 
 
 async def _faults(

@@ -70,11 +70,11 @@ class SmallChange:
 
 class _Edit(NamedTuple):
     worth: int  # the least is tried first
-    operator: Operator
     line: int
     start: int
     end: int
     text: str
+    operator: Operator
 
 
 def small_changes(file: str, content: bytes, lines: Collection[int]) -> list[SmallChange]:
@@ -120,17 +120,17 @@ def _of_node(node: "Node", language: Language) -> Iterator[_Edit]:
     at = (node.start_point[0] + 1, node.start_byte, node.end_byte)
     is_sign = parent is not None and _OPERATION.search(parent.type) and not node.named_children
     if _is_arithmetic(node) and not (parent and _is_arithmetic(parent)):
-        yield _Edit(0, Operator.SHIFTED, *at, f"(({text}) + 1)")
+        yield _Edit(0, *at, f"(({text}) + 1)", Operator.SHIFTED)
     elif is_sign and text in _OTHER:
-        yield _Edit(1, _of_sign(text), *at, _OTHER[text])
+        yield _Edit(1, *at, _OTHER[text], _of_sign(text))
     elif _NUMBER.fullmatch(node.type) and text.isdigit():
-        yield _Edit(2, Operator.SHIFTED, *at, str(int(text) + 1))
+        yield _Edit(2, *at, str(int(text) + 1), Operator.SHIFTED)
     elif parent and _STATEMENT.fullmatch(node.type) and _BLOCK.fullmatch(parent.type) and _acts(node):
-        yield _Edit(3, Operator.DROPPED, *at, _NEVER.get(language.name, "if (false) {}").format(text))
+        yield _Edit(3, *at, _NEVER.get(language.name, "if (false) {}").format(text), Operator.DROPPED)
     condition = node.child_by_field_name("condition")
     if condition is not None and not re.search(r"\b(?:let|case)\b", text_of(condition)):
         negated = _negated(text_of(condition), language)
-        yield _Edit(1, Operator.NEGATED, at[0], condition.start_byte, condition.end_byte, negated)
+        yield _Edit(1, at[0], condition.start_byte, condition.end_byte, negated, Operator.NEGATED)
 
 
 def _acts(statement: "Node") -> bool:
@@ -163,7 +163,7 @@ def _of_lines(file: str, content: bytes, lines: Collection[int]) -> Iterator[_Ed
         text = raw.decode("latin-1")  # one character a byte
         if number in lines and not _REMARK.match(text):
             for worth, operator, begin, end, new in _of_line(text, is_make=is_make):
-                yield _Edit(worth, operator, number, start + begin, start + end, new)
+                yield _Edit(worth, number, start + begin, start + end, new, operator)
         start += len(raw) + 1
 
 

@@ -155,7 +155,7 @@ CHECKED = {
     "check_lines", "cleaned_lines", "usage_lines",
 }  # fmt: skip
 PARTS = {
-    "issue_lines", "where_lines", "plan_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
+    "issue_lines", "where_lines", "plan_lines", "strength_lines", "spending_lines", "unchecked_lines", "confinement_lines", "git_lines",
     "lacking_lines", "diff_lines", "waiting_lines", "unheard_lines", "resumed_lines", "ending_lines",
     "before_lines", "finding_lines", "forecast_lines", "outlook_lines",
 }  # fmt: skip
