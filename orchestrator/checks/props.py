@@ -107,7 +107,8 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     without = {path: text for path, text in without.items() if text != contents[path]}
     tree = await with_contents(change.repository, change.tree, without)
     tree = await pieced_together(change.repository, tree, of=change.base, paths=props.files)
-    done = await run_on(bench, compared, tree, own)
+    files = own if compared.now.count.tests else []
+    done = await run_on(bench, compared, tree, files)
     passed = names_of(compared.now.count, TestState.PASSED)
     passed = of_files(passed, own) or passed
     fails = names_of(done.count, TestState.FAILED)
@@ -115,7 +116,7 @@ async def ask(change: Change, bench: Bench, compared: ResultComparison, known: A
     failed = [name for name in passed if name in broken]
     uncounted = bool(done.exit_code) and not (compared.now.count.tests and done.count.tests)
     if uncounted and compared.now.count.tests:  # it may not run alone as it is
-        uncounted = (await run_on(bench, compared, change.tree, own)).passed
+        uncounted = (await run_on(bench, compared, change.tree, files)).passed
     if not (failed or uncounted):
         return Answers()
     place = next(iter([*without, *props.files]), "")

@@ -222,7 +222,7 @@ def test_tests_that_show_little_are_not_enough(
     [
         (
             {"test_half.py": HALF},
-            "baseline, its canary, verification, the new tests alone, the work taken out, other results, python -O, the plain run",
+            "baseline, its canary, verification, the new tests alone, the work taken out, other results, the new assertions, python -O, a small change, the plain run",
         ),
         pytest.param(
             {},
