@@ -361,7 +361,8 @@ async def _in_other_build(
         for _ in range(1 if door.is_base else 2):  # one that fails once may be unsteady
             done = await run_counted(door.bench.commands, place, alone or line, is_evidence=True)
             failing &= frozenset(names_of(done.count, TestState.FAILED))
-            stopped = done.broken or done.missing or re.search(build.broken, done.output_tail)
+            nothing = done.nothing_yet or done.count.says_none or done.count.ran == 0
+            stopped = nothing or done.broken or done.missing or re.search(build.broken, done.output_tail)
             if stopped or not (failing or (done.exit_code and not done.count.tests)):
                 break
         else:
