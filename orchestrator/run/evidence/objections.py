@@ -27,8 +27,8 @@ def policy_of(effort: Effort) -> Policy:
     of_tests = {objecting.CODE_BEFORE, objecting.STRENGTH}
     demands_tests = frozenset(of_tests if effort.block_unproven_tests else ())
     return Policy(
-        heard_notes=demands_tests | {objecting.SAME_INPUTS},
-        told_along=frozenset({objecting.STRENGTH}) - demands_tests,
+        heard_notes=demands_tests,
+        told_along=frozenset({objecting.STRENGTH, objecting.SAME_INPUTS}) - demands_tests,
         least_strength=_LEAST_STRENGTH if effort.block_unproven_tests else 0,
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )

@@ -12,7 +12,7 @@ from orchestrator.checks.objecting import SAME_INPUTS, other_results_than_before
 from orchestrator.checks.outcome import gaps, unheard
 from orchestrator.checks.same_inputs import ask
 from orchestrator.run.evidence.objections import policy_of
-from state.records.objections import Weight
+from state.records.objections import Objection, Weight
 from state.records.plan import Criterion, Reading, ReadingKind
 from state.settings.presets import efforts
 from tests.orchestrator.checks.bench_by_hand import workshop
@@ -53,11 +53,13 @@ async def test_a_function_that_gives_other_results_for_the_same_inputs_is_told(
     assert bool(silent) is bool(row.get("left"))
 
 
-def test_a_builder_hears_once_of_a_function_that_nothing_names_and_it_costs_no_code_0() -> None:
+def test_a_builder_hears_of_a_function_that_nothing_names_beside_others_and_it_costs_no_code_0() -> None:
     one = other_results_than_before(
         "calc.py: f", "calc.py:1", ["`f(1)`: before `1`, now `2`"], Weight.NOTE, ""
     )
     policy = policy_of(efforts()["medium"])
-    assert unheard([one], (), policy) == [one]
-    assert unheard([one], {SAME_INPUTS}, policy) == []
+    other = Objection(check="stubs", weight=Weight.ONCE, subject="calc.py: g", words="it does nothing")
+    assert unheard([one], (), policy) == []
+    assert unheard([one, other], (), policy) == [other, one]
+    assert unheard([one, other], {SAME_INPUTS}, policy) == [other]
     assert gaps([one], (), policy) == []
