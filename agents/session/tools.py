@@ -192,8 +192,9 @@ class PlanReading(_Input):
     kind: ReadingKind = Field(
         description=(
             "`suite passes`: all tests have to pass, also those that fail now. `stays empty`: the functions "
-            "in `names` shall do nothing, as a stub, a no-op or an abstract method. `changes`, `stays`: what "
-            "those functions that are there give for the same inputs shall be other than now, or as now."
+            "in `names` shall do nothing, as a stub, a no-op or an abstract method. `changes`: the "
+            "existing functions in `names` shall give other results than now for the same inputs. `stays`: "
+            "their results shall remain."
         )
     )
     line: str = Field(description="The line of the spec that says so, word for word.")

@@ -101,8 +101,8 @@ class Reading:
     """A line of the spec as it is to be read.
 
     `suite passes`: all tests have to pass, also those that fail before the work. `stays empty`: the functions
-    in `names` shall do nothing, or refuse to. `changes`, `stays`: so shall what those
-    functions give.
+    in `names` shall do nothing, or refuse to. `changes`: existing functions in `names` shall give other
+    results for the same inputs. `stays`: their results shall remain.
     """
 
     kind: ReadingKind
