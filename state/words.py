@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from state.records.commands import BaselineCheck, BaselineOutcome, TestCount, TestState
-from state.records.objections import Objection, Proof
+from state.records.objections import STRENGTH, Objection, Proof
 from state.records.plan import DeadlineFit
 from state.records.questions import Answer, Question
 from state.records.spec_check import SpecAnswer, SpecFinding, quoted
@@ -148,7 +148,7 @@ def strength_words(proofs: Iterable[Proof]) -> list[str]:
         f"the tests of `{one.command}` notice {len(one.small)} of {len(one.small) + len(one.missed)} small "
         "changes in the work"
         for one in proofs
-        if one.check == "strength"
+        if one.check == STRENGTH
     ]
 
 

@@ -26,15 +26,13 @@ from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.quoted import QuotedCommand, as_typed, commands_in, is_named_in, refusal_in
 from orchestrator.checks.running import content_in, run_counted
 from orchestrator.checks.touched import PROSE
-from orchestrator.git.command import git
-from orchestrator.git.trees import changed_paths, contents_at, files_in, landing, links_in
+from orchestrator.git.trees import changed_paths, contents_at, files_in, files_with, landing, links_in
 from orchestrator.project.build_files.builds import build_command, is_built
 from orchestrator.project.build_files.products import OtherBuild, Product, entered, product_table, products_of
 from orchestrator.project.files import belongs_to_tests, third_party
 from orchestrator.project.runners.selection import only_these
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.project.shell import simple_commands
-from state.errors import GitError
 from state.paths import scratch_folder
 from state.records.commands import TestState
 from state.records.objections import Objection, Weight
@@ -266,7 +264,8 @@ async def _is_meant(door: _Door, quoted: QuotedCommand, unknown: Sequence[str]) 
     a test that has it as it is typed may show that it is refused, unless that code has it so too.
     """
     change, forms = door.change, [form for word in unknown for form in as_typed(word)]
-    if await _files_with(change, change.base, forms):
+    sought = ("-F", *(part for one in forms for part in ("-e", one)))
+    if await files_with(change.repository, change.base, *sought):
         return False
     if PROSE.search(quoted.source) and quoted.is_alone:
         return True
@@ -274,18 +273,9 @@ async def _is_meant(door: _Door, quoted: QuotedCommand, unknown: Sequence[str]) 
     new, there = await _new_lines(change, code), await files_in(change.repository, change.base)
     lines = [line for _, lines in new.values() for line in lines.values()]
     added = "\n".join([*lines, *(path for path in new if path not in there)])
-    is_tested = any(map(belongs_to_tests, await _files_with(change, change.tree, forms)))
+    is_tested = any(map(belongs_to_tests, await files_with(change.repository, change.tree, *sought)))
     is_built = any(form in added for form in forms)
     return any(is_named_in(word, added) for word in unknown) and (is_built or not is_tested)
-
-
-async def _files_with(change: Change, tree: str, texts: Sequence[str]) -> list[str]:
-    wanted = [part for one in texts for part in ("-e", one)]
-    try:
-        told = await git(change.repository, "grep", "-I", "-l", "-z", "-F", *wanted, tree)
-    except GitError:  # none has
-        return []
-    return [name.partition(":")[2] for name in told.split("\0") if name]
 
 
 def _start(door: _Door, commands: Mapping[str, Sequence[str]], line: str) -> tuple[str, ...]:

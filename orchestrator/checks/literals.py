@@ -20,7 +20,8 @@ _OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
 _LIKE_CODE = re.compile(r"\b(?:[a-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b")
 _NAME = re.compile(r"(?<![\w-])[A-Za-z_]\w*(?![\w.-])")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d[\d_]*(?:\.\d+)?(?![\w.])")
-_BOUND = re.compile(r"\b(?:than|most|least|status|code)\s+(\d+)(?!\w|[.,]\d)")
+# A number of two digits or more that is no part of a name (RFC 2119), a time or a share.
+_LARGE = re.compile(r"(?<![\w.,:/-])(?<![A-Z] )(\d{2,})(?![\w%:/-]|[.,]\d)")
 _FILE = re.compile(
     r"\.(?:md|rst|txt|csv|html?|py|[cm]?[jt]sx?|go|rs|rb|php|java|[ch]|sh|toml|ya?ml|json|cfg|ini|xml|lock)$"
 )
@@ -30,7 +31,7 @@ _DEFINES = frozenset({"def", "function", "const", "let", "var", "func", "class",
 
 
 def literals_of(text: str, names: Collection[str] = ()) -> list[str]:
-    """Return what a criterion names as code, and the texts and numbers that it gives as code, each once.
+    """Return what a criterion names as code, and the texts and numbers that it gives, each once.
 
     Of a call these are the function, its texts and its numbers, because its parameters may have any name. Of
     a command line they are its options and what is no placeholder, without the program. `names` are those of
@@ -41,7 +42,7 @@ def literals_of(text: str, names: Collection[str] = ()) -> list[str]:
         bare = _QUOTED.sub(" ", code)
         found += [*_OPTION.findall(bare), *_names_in(bare), *_texts(code), *_NUMBER.findall(bare)]
     found += [*_texts(rest), *_CALLED.findall(rest), *_OPTION.findall(rest), *_LIKE_CODE.findall(rest)]
-    found += _BOUND.findall(rest)
+    found += _LARGE.findall(rest)
     found += [one for one in _WORD.findall(rest) if one in names]
     return [one for one in dict.fromkeys(map(str.strip, found)) if one and one.lower() not in _ORDINARY]
 

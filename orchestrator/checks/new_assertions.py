@@ -1,10 +1,10 @@
 """Each new assertion decides: turned to its opposite, its test has to fail.
 
-One that a test passes either way never runs, is not awaited, or asserts nothing: an empty table, a loop of
-zero rounds, a callback that nobody calls, a shell test without `-e`. It is seen on the files of tests that
-the work touched. In each run every test has one assertion turned, so the runs are as many as a test has
-assertions. What stands under a condition counts only where nothing in its test decides: an honest test may
-be for another platform. (product.md, section 12)
+If a test passes either way, the assertion never runs, is not awaited, or asserts nothing: an empty table, a
+loop of zero rounds, a callback without a caller, a shell test without `-e`. The files of tests that the work
+touched are run. In each run every test has one assertion turned, so there are as many runs as a test has
+assertions. An assertion under a condition counts only if no other decides in its test: an honest test may be
+for another platform. (product.md, section 12)
 """
 
 import re
@@ -34,7 +34,7 @@ _LARGEST = 300_000  # bytes of a file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """An assertion in a file, and the names of the tests that it may fail: none where none are told."""
+    """An assertion in a file, and the names of the tests that it may fail, if the runner tells any."""
 
     file: str
     assertion: Assertion

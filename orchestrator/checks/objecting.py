@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from state.records.commands import CanaryResult, WithoutWork
-from state.records.objections import Objection, Proof, Weight
+from state.records.objections import STRENGTH, Objection, Proof, Weight
 from state.records.reviews import TestChange
 from state.words import listed
 
@@ -25,7 +25,6 @@ RUNNER_MARKS = "runner in product code"
 OTHER_RESULTS = "other results"
 NEW_ASSERTIONS = "new assertions"
 PROPS = "set by tests"
-STRENGTH = "strength"
 SLOWED = "slowed"
 SAME_INPUTS = "same inputs"
 REPLACED = "replaced by tests"
@@ -223,49 +222,56 @@ def unproven(test: str) -> Objection:
     )
 
 
-def doubt(check: str, subject: str, words: str, remedy: str = _SAME, place: str = "") -> Objection:
-    """Return that tests or a command may say what they say whatever the work does, or what files say so."""
+def doubt(
+    check: str,
+    subject: str,
+    words: str,
+    remedy: str = _SAME,
+    *,
+    place: str = "",
+    evidence: str = "",
+    parts: Iterable[str] = (),
+) -> Objection:
+    """Return a reason for doubt that the builder hears once, by default about tests that prove nothing."""
     return Objection(
-        check=check, weight=Weight.ONCE, subject=subject, words=words, remedy=remedy, place=place
+        check=check,
+        weight=Weight.ONCE,
+        subject=subject,
+        words=words,
+        remedy=remedy,
+        place=place,
+        evidence=evidence,
+        parts=tuple(parts),
     )
 
 
 def loose(command: str, tests: Sequence[str]) -> Objection:
     """Return that tests pass whatever they expect."""
     other = "when they are changed to expect another result"
-    found = doubt(OTHER_RESULTS, command, f"`{command}` passes {listed(tests)} too {other}")
-    return replace(found, parts=tuple(tests))
+    words = f"`{command}` passes {listed(tests)} too {other}"
+    return doubt(OTHER_RESULTS, command, words, parts=tests)
 
 
 def undecided(command: str, places: Sequence[str], tests: Iterable[str]) -> Objection:
     """Return that the assertions of tests at these places, as `file:line`, decide nothing."""
-    return Objection(
-        check=NEW_ASSERTIONS,
-        weight=Weight.ONCE,
-        subject=command,
-        words=f"assertions of the new tests decide nothing: `{command}` passes too when each of these is "
-        f"turned to its opposite, or it has none: {listed(places)}",
-        remedy="They never run, or nobody waits for what they find. Let the test reach each of them, await "
-        "what is asynchronous, and compare a result.",
-        place=places[0],
-        parts=(*places, *tests),
+    words = (
+        f"assertions of the new tests decide nothing: `{command}` passes too when each of these is turned to "
+        f"its opposite, or it has none: {listed(places)}"
     )
+    remedy = "Let the test reach each of them, await asynchronous calls, and compare a result."
+    return doubt(NEW_ASSERTIONS, command, words, remedy, place=places[0], parts=(*places, *tests))
 
 
 def set_by_tests(command: str, names: Sequence[str], tests: Sequence[str], place: str) -> Objection:
     """Return that tests pass only with names set, calls or files that users of the product do not know."""
     which = f" ({listed(tests)})" if tests else ""
-    return Objection(
-        check=PROPS,
-        weight=Weight.ONCE,
-        subject=command,
-        words=f"the new tests of `{command}` fail without {listed(names)}{which}. They set, call or bring "
-        "that themselves, and neither the spec nor a document nor the code as it was names it: users of the "
-        "product lack it",
-        remedy="Let the product do what is asked without it, or say in a document what a user has to do.",
-        place=place,
-        parts=(*names, *tests),
+    words = (
+        f"the new tests of `{command}` fail without {listed(names)}{which}. They set, call or bring that "
+        "themselves, and neither the spec nor a document nor the code as it was names it: users of the "
+        "product lack it"
     )
+    remedy = "Let the product work without it, or tell users of it in a document."
+    return doubt(PROPS, command, words, remedy, place=place, parts=(*names, *tests))
 
 
 def strength(command: str, noticed: Sequence[str], missed: Sequence[str]) -> Iterator[Objection | Proof]:
@@ -287,13 +293,9 @@ def strength(command: str, noticed: Sequence[str], missed: Sequence[str]) -> Ite
 
 def slowed(command: str, before_s: float, now_s: float) -> Objection:
     """Return that a command takes much longer with the work. Both times are seconds."""
-    return Objection(
-        check=SLOWED,
-        weight=Weight.ONCE,
-        subject=command,
-        words=f"`{command}` takes {now_s:.0f} s with the work, and {before_s:.0f} s without it",
-        remedy="Make the slow part faster: a loop, a wait, a test that does more than it has to.",
-    )
+    words = f"`{command}` takes {now_s:.0f} s with the work, and {before_s:.0f} s without it"
+    remedy = "Make the slow part faster: a loop, a wait, a test that does more than it has to."
+    return doubt(SLOWED, command, words, remedy)
 
 
 def other_results_than_before(
@@ -314,18 +316,15 @@ def other_results_than_before(
 def compares_nothing(command: str, tests: Sequence[str]) -> Objection:
     """Return that the tests which need the work only ask whether there is a result."""
     only = "compare no result: they only ask whether there is one, or which type it has"
-    found = doubt(OTHER_RESULTS, f"{command} ", f"the tests that need the work {only} ({listed(tests)})")
-    return replace(found, parts=tuple(tests))
+    words = f"the tests that need the work {only} ({listed(tests)})"
+    return doubt(OTHER_RESULTS, f"{command} ", words, parts=tests)
 
 
 def imported(path: str, line: int, module: str, why: str) -> Objection:
     """Return that product code imports what its users may not have."""
-    place, remedy = (
-        f"{path}:{line}",
-        "List it as a dependency of the product, or do without it.",
-    )
+    place, remedy = f"{path}:{line}", "List it as a dependency of the product, or do without it."
     words = f"{place} imports `{module}`, {why}, so the product does not load where its users install it"
-    return doubt(IMPORTS, f"{path}: {module}", words, remedy, place)
+    return doubt(IMPORTS, f"{path}: {module}", words, remedy, place=place)
 
 
 def reopened(path: str, line: int, what: str, code: str) -> Objection:
@@ -333,59 +332,55 @@ def reopened(path: str, line: int, what: str, code: str) -> Objection:
     place, remedy = f"{path}:{line}", "Write a function or a class of the project's own."
     asked = "for all code of a program, and the spec does not ask for that"
     words = f"{place} changes `{what}`, which is not the project's own, by `{code}`, {asked}"
-    return doubt(REOPENED, f"{path}: {what}", words, remedy, place)
+    return doubt(REOPENED, f"{path}: {what}", words, remedy, place=place)
 
 
 def untrue(path: str, line: int, what: str, why: str) -> Objection:
     """Return that a document shows what the product does not have or do."""
     place, remedy = f"{path}:{line}", "Let the document say what the product does, or let the product do it."
-    return doubt(DOCUMENTS, f"{path}: {what}", f"{place} shows `{what}`, but {why}", remedy, place)
+    words = f"{place} shows `{what}`, but {why}"
+    return doubt(DOCUMENTS, f"{path}: {what}", words, remedy, place=place)
 
 
 def lacks_a_key(path: str, key: str, other: str) -> Objection:
     """Return that a data file lacks a key which another one like it has since the work."""
     words = f"{path} had each key that {other} had, and since the work only the latter has `{key}`"
-    return doubt(
-        SIBLINGS, f"{path}: {key}", words, f"Give {path} that key too, or take it out of both.", path
-    )
+    remedy = f"Give {path} that key too, or take it out of both."
+    return doubt(SIBLINGS, f"{path}: {key}", words, remedy, place=path)
 
 
 def lacks_a_way_back(path: str) -> Objection:
     """Return that a new migration cannot be taken back."""
     words = f"each migration beside {path} can be taken back (down), and this new one cannot"
-    return doubt(SIBLINGS, f"{path}: down", words, "Write its down migration.", path)
-
-
-def _of_the_product(subject: str, words: str, remedy: str, place: str = "", evidence: str = "") -> Objection:
-    return replace(doubt(FRONT_DOOR, subject, words, remedy), place=place, evidence=evidence)
+    return doubt(SIBLINGS, f"{path}: down", words, "Write its down migration.", place=path)
 
 
 def not_made(manifest: str, why: str, output: str) -> Objection:
     """Return that the product cannot be made of the committed files any more."""
     words = f"the product of {manifest} cannot be made of the committed files, and could before ({why})"
     remedy = "Commit all that it needs, and name what it needs in its manifest."
-    return _of_the_product(manifest, words, remedy, place=manifest, evidence=output)
+    return doubt(FRONT_DOOR, manifest, words, remedy, place=manifest, evidence=output)
 
 
 def not_in_product(name: str, manifest: str, why: str) -> Objection:
     """Return that something is missing or does not load in the package that users install."""
     words = f"in the package that users get by {manifest}, {name} is missing or does not load: {why}"
     remedy = f"Let {manifest} name all that the package needs, by the names that the code has."
-    return _of_the_product(name, words, remedy, place=manifest)
+    return doubt(FRONT_DOOR, name, words, remedy, place=manifest)
 
 
 def unknown_command(command: str, source: str, place: str, why: str) -> Objection:
     """Return that the product does not know a command that a text quotes, or cannot load it."""
     words = f"{source} quotes `{command}`, and the product as its users get it does not know it: {why}"
     remedy = "Wire it where users start the product, or correct the text if it is wrong."
-    return _of_the_product(command, words, remedy, place=place)
+    return doubt(FRONT_DOOR, command, words, remedy, place=place)
 
 
 def stale_build(build: str, files: Sequence[str]) -> Objection:
     """Return that committed files of a build are not those that it makes."""
     words = f"`{build}` makes other files than those that are committed, and made the same before the work"
-    stale = _of_the_product(listed(files), words, f"Run `{build}` and commit what it makes.", place=files[0])
-    return replace(stale, check=BUILD)
+    remedy = f"Run `{build}` and commit the files that it makes."
+    return doubt(BUILD, listed(files), words, remedy, place=files[0])
 
 
 def other_build(told: str, command: str, tests: Sequence[str], output: str) -> Objection:
@@ -393,7 +388,7 @@ def other_build(told: str, command: str, tests: Sequence[str], output: str) -> O
     words = f"`{command}` fails in a build that users may have ({told}), where the tests of the base pass"
     words += f": {listed(tests)}" if tests else ""
     remedy = "Let the code do its work in each build, not in an assertion or in what one build checks alone."
-    return _of_the_product(told, words, remedy, evidence=output)
+    return doubt(FRONT_DOOR, told, words, remedy, evidence=output)
 
 
 def unknown(check: str, subject: str, question: str) -> Objection:

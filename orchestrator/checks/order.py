@@ -44,7 +44,7 @@ from orchestrator.checks.touched import PROSE
 from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.checks import is_check
-from state.records.objections import Objection
+from state.records.objections import STRENGTH, Objection
 
 _T = TypeVar("_T")
 _ASKED = frozenset({CommandVerdict.PASSED, CommandVerdict.NO_EVIDENCE})
@@ -142,7 +142,7 @@ CHECKS = (
     ),
     Check(name=objecting.SLOWED, costs=1, applies=slowed.applies, ask=slowed.ask, is_lasting=True),
     Check(
-        name=objecting.STRENGTH,
+        name=STRENGTH,
         costs=1,
         question="small changes in the work",
         applies=strength.applies,

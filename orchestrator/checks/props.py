@@ -1,9 +1,9 @@
-"""The new tests without their props: what they set, call or bring, and nobody but they knows.
+"""The new tests without their props: names that they set, functions that they call, files that they bring.
 
-That is a variable or a flag of the product, a function of the work that the product never calls, or a program
-below the tests that stands in for one that users lack. Where new tests pass only with a prop that no line of
-the spec, no document and no code of the base names, they show a product that nobody has. (product.md, section
-12)
+A prop is a variable or a flag of the product, a function of the work that the product never calls, a library
+that the product does not load itself, or a program below the tests in the place of one that users lack. If
+new tests pass only with a prop that neither the spec nor a document nor code of the base names, users do not
+have the product that they show. (product.md, section 12)
 """
 
 import re
@@ -23,12 +23,17 @@ from orchestrator.checks.names_of_tests import of_files, tests_below
 from orchestrator.checks.objecting import set_by_tests
 from orchestrator.checks.running import run_on
 from orchestrator.checks.touched import PROSE, is_test_data
-from orchestrator.git.command import git
-from orchestrator.git.trees import changed_paths, contents_at, files_in, pieced_together, with_contents
+from orchestrator.git.trees import (
+    changed_paths,
+    contents_at,
+    files_in,
+    files_with,
+    pieced_together,
+    with_contents,
+)
 from orchestrator.project.files import belongs_to_tests, is_code
 from orchestrator.project.functions.languages import language_of
 from state.decoding import table_beside
-from state.errors import GitError
 from state.records.commands import TestState
 from state.words import names_of
 
@@ -155,11 +160,7 @@ async def _is_known(change: Change, name: str) -> bool:
 
 async def _holding(change: Change, tree: str, name: str) -> list[str]:
     """Return the files of a tree that hold a name as a word."""
-    try:
-        told = await git(change.repository, "grep", "-I", "-l", "-z", "-w", "-F", "-e", name, tree)
-    except GitError:  # none does
-        return []
-    return [one.partition(":")[2] for one in told.split("\0") if one]
+    return await files_with(change.repository, tree, "-w", "-F", "-e", name)
 
 
 async def _is_called(change: Change, name: str) -> bool:

@@ -100,7 +100,8 @@ class _Asked:
     line: int
     language: str
     through: frozenset[str]
-    parameters: list[Parameter] | None
+    wish: _Wish = _Wish.NONE
+    parameters: list[Parameter] | None = None
     added: list[Parameter] = field(default_factory=list)
     judged: frozenset[str] | None = None
     inputs: list[tuple[Input | None, Input]] = field(default_factory=list)
@@ -179,8 +180,8 @@ def _functions(change: Change, before: Mapping[str, bytes], after: Mapping[str, 
             now = parameters_of(node, language.name) or []
             known = {each.name for each in one.parameters or ()}
             one.added = [each for each in now if each.name not in known]
-            if (wish := _wish(change, one)) is not _Wish.CHANGES:
-                one.judged = frozenset() if wish is _Wish.OLD_CALLS_STAY else None
+            one.wish = _wish(change, one)
+            if one.wish is not _Wish.CHANGES:
                 one.differences += _defaults(change, one.parameters or (), now)
                 one.differences += _places(one.parameters or (), now)
                 found.append(one)
@@ -279,7 +280,7 @@ def _give_inputs(every: Sequence[_Asked], sides: Sequence[Mapping[str, bytes]]) 
                 if one.owner
                 else []
             )
-            if one.judged is not None:
+            if one.wish is _Wish.OLD_CALLS_STAY:
                 given = _old_calls(one, given, calls[one.leaf], old[one.leaf])
             one.inputs = [(make, each) for each in given for make in (*made, None)][:_MOST_INPUTS]
         if not (one.inputs or one.why):
@@ -420,7 +421,7 @@ def _objections(change: Change, every: Iterable[_Asked]) -> Iterator[Objection]:
     """Yield what the differences mean, with notes about ten functions at most."""
     notes = 0
     for one in every:
-        stays = _wish(change, one) in {_Wish.STAYS, _Wish.OLD_CALLS_STAY}
+        stays = one.wish in {_Wish.STAYS, _Wish.OLD_CALLS_STAY}
         because = (
             "the plan says that it stays"
             if stays

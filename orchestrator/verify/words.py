@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.checks.objecting import CODE_BEFORE, SAME_INPUTS, STRENGTH
+from orchestrator.checks.objecting import CODE_BEFORE, SAME_INPUTS
 from orchestrator.checks.order import CHECKS
 from orchestrator.run.evidence.objections import whole_results
 from orchestrator.run.evidence.summary import said
@@ -15,7 +15,7 @@ from state.journal import events as e
 from state.journal.events import Stored
 from state.journal.view import RunView
 from state.outcome import Outcome
-from state.records.objections import Proof, Weight
+from state.records.objections import STRENGTH, Proof, Weight
 from state.words import baseline_words, count_words, listed, strength_words
 
 _RUNS = 3.4  # of the project's commands in all, as a rule, of which the first is that at the base

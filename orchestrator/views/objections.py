@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from enum import IntEnum
 
-from orchestrator.checks.objecting import BASE_TESTS, STRENGTH
-from state.records.objections import Objection, Weight
+from orchestrator.checks.objecting import BASE_TESTS
+from state.records.objections import STRENGTH, Objection, Weight
 from state.words import sentence_of
 
 

@@ -10,7 +10,7 @@ from orchestrator.run.evidence.summary import asked_without_work, evidence_of
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
 from state.records.commands import BaselineOutcome
-from state.records.objections import Objection, Weight
+from state.records.objections import STRENGTH, Objection, Weight
 from state.settings.records import Effort
 from state.words import sentence_of
 
@@ -24,11 +24,11 @@ _UNUSED = {
 
 def policy_of(effort: Effort) -> Policy:
     """Return how much an effort asks of a work."""
-    of_tests = {objecting.CODE_BEFORE, objecting.STRENGTH}
+    of_tests = {objecting.CODE_BEFORE, STRENGTH}
     demands_tests = frozenset(of_tests if effort.block_unproven_tests else ())
     return Policy(
         heard_notes=demands_tests,
-        told_along=frozenset({objecting.STRENGTH, objecting.SAME_INPUTS}) - demands_tests,
+        told_along=frozenset({STRENGTH, objecting.SAME_INPUTS}) - demands_tests,
         least_strength=_LEAST_STRENGTH if effort.block_unproven_tests else 0,
         needed=frozenset({objecting.WITHOUT_WORK} if effort.block_unasked_work else ()),
     )

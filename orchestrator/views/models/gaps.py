@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from orchestrator.checks.objecting import STRENGTH
 from orchestrator.views.models.criteria import Point
 from orchestrator.views.models.history import RunFacts
 from orchestrator.views.objections import Urgency, kind_of, told, urgency_of
 from state.journal import events as e
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView
-from state.records.objections import Weight
+from state.records.objections import STRENGTH, Weight
 from state.verdicts import Source, Verdict
 from state.words import facts_words, groups_of, listed, strength_words
 

@@ -15,11 +15,11 @@ from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.order import CHECKS as ALL
 from orchestrator.checks.order import Check, answer, answers_about
-from state.records.objections import Objection, Proof, Weight
+from state.records.objections import STRENGTH, Objection, Proof, Weight
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 
 # Strength is a figure, so it speaks for honest work and for lies: `test_strength` has its cases.
-CHECKS = [one for one in ALL if one.name != objecting.STRENGTH]
+CHECKS = [one for one in ALL if one.name != STRENGTH]
 SPEC = "# Sums\n\nAdd `sub(a, b)` to calc.py. `sub` returns a minus b.\n"
 ADD = "def add(a, b):\n    return a + b\n"
 SUB = "\n\ndef sub(a, b):\n    return a - b\n"
@@ -273,7 +273,7 @@ async def all_asked(
 async def test_of_honest_work_all_is_proven_and_nothing_speaks_against_it(shop: Workshop) -> None:
     found = await all_asked(shop, HONEST)
     assert against(found) == []
-    shown = [objecting.CANARY, objecting.STRENGTH, objecting.WITHOUT_WORK]
+    shown = [objecting.CANARY, STRENGTH, objecting.WITHOUT_WORK]
     assert [one.check for one in found.proofs] == shown
     assert found.shown == (UNITTEST,)
     assert not found.only_prose

@@ -10,7 +10,7 @@ from orchestrator.checks.literals import held, literals_of, pieces_of, text_of_t
     [
         ("`mul(a, b)` multiplies", ["mul"]),
         ("`slugify('Ä b')` returns `ae-b`", ["slugify", "Ä b", "ae-b"]),
-        ('parse("1h") returns 3600', ["1h", "parse"]),
+        ('parse("1h") returns 3600', ["1h", "parse", "3600"]),
         ("The option --json prints JSON", ["--json"]),
         ("`wc --lines FILE` prints the number of lines", ["--lines"]),
         ("`app convert notes.md` writes HTML", ["convert"]),

@@ -8,12 +8,11 @@ import pytest
 import yaml
 
 from orchestrator.checks.answers import Answers
-from orchestrator.checks.objecting import STRENGTH
 from orchestrator.checks.outcome import Policy, gaps, unheard
 from orchestrator.checks.strength import applies, ask
 from orchestrator.project.functions.small_changes import Operator, small_changes
 from state.records.commands import WithoutWork
-from state.records.objections import Weight
+from state.records.objections import STRENGTH, Weight
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 ROWS = yaml.safe_load(Path(__file__).with_name("strength.yaml").read_text("utf-8"))
