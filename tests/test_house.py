@@ -85,7 +85,7 @@ def test_objections_are_weighed_in_one_place(tmp_path):
 def test_no_english_is_asked_about_what_a_spec_wants(tmp_path, asks):
     assert english_patterns(house.deciding_files()) == []
     copy = tmp_path / "runs_later.py"
-    text = (ROOT / "orchestrator" / "checks" / "runs_later.py").read_text("utf-8")
+    text = (ROOT / "orchestrator" / "checks" / "of_files" / "runs_later.py").read_text("utf-8")
     copy.write_text(f"{text}\n{asks}")
     assert len(english_patterns([copy])) == 1
 

@@ -8,40 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agents.concurrency import UnreadError
-from orchestrator.checks import (
-    base_tests,
-    canary,
-    clean_copy,
-    complaints,
-    constraints,
-    documents,
-    fail_to_pass,
-    front_door,
-    imports,
-    lost,
-    marks,
-    new_assertions,
-    objecting,
-    other_results,
-    props,
-    reopened,
-    runs_later,
-    same_inputs,
-    siblings,
-    slowed,
-    strength,
-    stubs,
-    weakened,
-    without_work,
-)
+from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers, answers_of
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.side_by_side import compared_on
+from orchestrator.checks.of_files import constraints, marks, runs_later, stubs
+from orchestrator.checks.of_product import documents, front_door, imports, reopened, siblings
+from orchestrator.checks.of_tests import base_tests, lost, new_assertions, other_results, props, weakened
+from orchestrator.checks.of_work import fail_to_pass, same_inputs, slowed, strength, without_work
+from orchestrator.checks.results import canary, clean_copy, complaints
+from orchestrator.checks.results.side_by_side import compared_on
+from orchestrator.checks.results.verdict import CommandVerdict, Judged
 from orchestrator.checks.touched import PROSE
-from orchestrator.checks.verdict import CommandVerdict, Judged
 from orchestrator.git.trees import changed_paths
 from orchestrator.project.checks import is_check
 from state.records.objections import STRENGTH, Objection

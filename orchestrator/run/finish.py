@@ -5,8 +5,8 @@ Nothing is `complete` here without a verification result for exactly the tree th
 
 from pathlib import Path
 
-from orchestrator.checks.announced import unannounced
 from orchestrator.checks.objecting import BASE_TESTS
+from orchestrator.checks.of_tests.announced import unannounced
 from orchestrator.git.messages import commit_message
 from orchestrator.run.evidence.objections import (
     changes_of,

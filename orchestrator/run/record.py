@@ -15,7 +15,7 @@ from agents.backend import Platform
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
-from orchestrator.checks.verdict import Judged
+from orchestrator.checks.results.verdict import Judged
 from orchestrator.run.ports import Commands, Integration, Person, Places
 from state.journal.events import Event, HostsUsed, RunStarted, Stored
 from state.journal.events.tasks import TaskView

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from orchestrator.checks.names_of_tests import leaf_of
 from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
 from orchestrator.checks.outcome import speaks_against, verdict
-from orchestrator.checks.verdict import CommandVerdict, Judged
+from orchestrator.checks.results.verdict import CommandVerdict, Judged
 from orchestrator.run.evidence.objections import gaps_of_whole, policy_of, whole_results
 from state.journal.view import RunView
 from state.outcome import Outcome

@@ -25,7 +25,7 @@ from agents.session.tools import SIGNALS
 from agents.transcript.read import transcript_of
 from agents.transcript.render import rendered
 from orchestrator.checks.objecting import changed
-from orchestrator.checks.verdict import CommandVerdict, Judged
+from orchestrator.checks.results.verdict import CommandVerdict, Judged
 from orchestrator.gates.power_steering.considerations import load_considerations
 from orchestrator.git.trees import diff_text
 from orchestrator.run.asking.briefing import described

@@ -167,7 +167,7 @@ async def _ignored_files(root: Path) -> list[str]:
 
 def _commands(root: Path) -> DoctorCheck:
     """The commands that would verify a run here, and what each can say."""
-    from orchestrator.checks.vouching import shown_commands
+    from orchestrator.checks.results.vouching import shown_commands
     from orchestrator.project.checks import is_check
     from orchestrator.project.runners.suite import suite_of
 

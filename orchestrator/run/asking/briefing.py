@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from orchestrator.checks.verdict import usable
+from orchestrator.checks.results.verdict import usable
 from state.journal.events.tasks import TaskView
 from state.journal.view import SPEC, RunView
 from state.records.calls import Message

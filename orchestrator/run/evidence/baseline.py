@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.checks.asking import asks
-from orchestrator.checks.baseline import checks_on, sources_of, with_canary, words_of
 from orchestrator.checks.bench import ScratchWorktree
 from orchestrator.checks.change import Change
-from orchestrator.checks.environment import fingerprint_of
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import run_counted, run_plainly
+from orchestrator.checks.results.baseline import checks_on, sources_of, with_canary, words_of
+from orchestrator.checks.results.environment import fingerprint_of
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_counted, run_plainly
 from orchestrator.git.command import git
 from orchestrator.git.repository import named
 from orchestrator.git.workspace import tree_of

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.checks import objecting
-from orchestrator.checks.announced import unannounced
+from orchestrator.checks.of_tests.announced import unannounced
 from orchestrator.checks.outcome import Policy, gaps
-from orchestrator.checks.verdict import CommandVerdict, Judged, judged_all
+from orchestrator.checks.results.verdict import CommandVerdict, Judged, judged_all
 from orchestrator.run.evidence.summary import asked_without_work, evidence_of
 from state.journal.events.tasks import TaskView
 from state.journal.view import RunView

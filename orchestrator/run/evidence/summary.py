@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from orchestrator.checks.objecting import CANARY, WITHOUT_WORK
-from orchestrator.checks.output import cause_of, readable
-from orchestrator.checks.verdict import CommandVerdict, Judged, executed_a_test, judged_all
+from orchestrator.checks.results.output import cause_of, readable
+from orchestrator.checks.results.verdict import CommandVerdict, Judged, executed_a_test, judged_all
 from orchestrator.run.record import Trial
 from prompts.marking import data, line
 from state.journal.events import ProofsTaken, VerificationFinished

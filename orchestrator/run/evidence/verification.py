@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from orchestrator.checks.commands import has_lost, results_of, runs_again
-from orchestrator.checks.environment import fingerprint_of
-from orchestrator.checks.verdict import has_failed
-from orchestrator.checks.vouching import commands_for
+from orchestrator.checks.results.commands import has_lost, results_of, runs_again
+from orchestrator.checks.results.environment import fingerprint_of
+from orchestrator.checks.results.verdict import has_failed
+from orchestrator.checks.results.vouching import commands_for
 from orchestrator.run.evidence.change import baseline_of, change_of
 from orchestrator.run.evidence.summary import results
 from orchestrator.run.purpose import run_for

@@ -12,7 +12,7 @@ import prompts
 from agents.roles.resolver import resolver_session
 from agents.session.permissions import protected_path
 from agents.session.tools import CONFLICT_RESOLVED, CONFLICT_STUCK
-from orchestrator.checks.verdict import has_failed
+from orchestrator.checks.results.verdict import has_failed
 from orchestrator.git.command import door_now
 from orchestrator.git.repository import named
 from orchestrator.git.trees import changed_paths

@@ -7,7 +7,7 @@ the merge or begins it anew.
 import structlog
 
 from agents.concurrency import aside_or
-from orchestrator.checks.verdict import has_failed
+from orchestrator.checks.results.verdict import has_failed
 from orchestrator.git.messages import commit_message, merge_title
 from orchestrator.git.trees import contents_at
 from orchestrator.project.functions.functions import has_errors

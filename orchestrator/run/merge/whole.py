@@ -14,7 +14,7 @@ from urllib.parse import quote
 import anyio
 import structlog
 
-from orchestrator.checks.verdict import CommandVerdict
+from orchestrator.checks.results.verdict import CommandVerdict
 from orchestrator.git.messages import commit_message
 from orchestrator.git.trees import contents_at, sizes
 from orchestrator.project.build_files.manifests import dependencies_in, manifest_of

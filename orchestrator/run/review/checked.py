@@ -16,7 +16,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agents.concurrency import aside_or
-from orchestrator.checks.literals import held, literals_of, pieces_of, text_of_tests
 from orchestrator.checks.names_of_tests import of_files
 from orchestrator.checks.objecting import (
     BASE_TESTS,
@@ -28,6 +27,7 @@ from orchestrator.checks.objecting import (
     PROPS,
     WITHOUT_WORK,
 )
+from orchestrator.checks.of_tests.literals import held, literals_of, pieces_of, text_of_tests
 from orchestrator.git.command import git, git_bytes
 from orchestrator.git.trees import changed_paths, contents_at, files_in
 from orchestrator.project.files import changed_lines, is_test_file

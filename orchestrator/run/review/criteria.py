@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import prompts
-from orchestrator.checks.constraints import computed
-from orchestrator.checks.facts import facts_between
+from orchestrator.checks.of_files.constraints import computed
+from orchestrator.checks.of_files.facts import facts_between
 from orchestrator.project.runners.suite import suite_of
 from orchestrator.run.record import Run
 from orchestrator.run.review.checked import BEFORE, CheckedTree, checked, lacking_in_tests

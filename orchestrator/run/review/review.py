@@ -12,8 +12,8 @@ from pathlib import Path
 import prompts
 from agents.roles.reviewer import get_review_prompt
 from agents.roles.worker import signal_of
-from orchestrator.checks.facts import facts_between
 from orchestrator.checks.objecting import BASE_TESTS, CODE_BEFORE, WITHOUT_WORK
+from orchestrator.checks.of_files.facts import facts_between
 from orchestrator.git.command import git_succeeds
 from orchestrator.git.repository import tracked_files
 from orchestrator.git.trees import changed_paths, diff_text, resolution_text, shown_once

@@ -21,7 +21,7 @@ from agents.concurrency import task_group
 from agents.roles.developer import guidance_ask, read_guidance
 from agents.roles.reviewer import get_review_prompt, reviewer_session
 from agents.roles.worker import worker_session
-from orchestrator.checks.verdict import has_failed, usable
+from orchestrator.checks.results.verdict import has_failed, usable
 from orchestrator.gates.power_steering.considerations import considerations_of_run
 from orchestrator.git.command import door_now
 from orchestrator.git.trees import diff_text

@@ -17,11 +17,11 @@ from agents.roles.worker import signal_of
 from agents.session.permissions import protected_path
 from agents.transcript.read import transcript_of, with_command_runs
 from agents.transcript.records import Transcript
-from orchestrator.checks import constraints
-from orchestrator.checks.announced import are_explained, unannounced
 from orchestrator.checks.objecting import BASE_TESTS
+from orchestrator.checks.of_files import constraints
+from orchestrator.checks.of_tests.announced import are_explained, unannounced
 from orchestrator.checks.outcome import blocking, unheard
-from orchestrator.checks.verdict import Judged, has_failed
+from orchestrator.checks.results.verdict import Judged, has_failed
 from orchestrator.gates.power_steering.considerations import (
     Consideration,
     SessionType,

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import anyio
 
-from orchestrator.checks.baseline import checks_on, with_canary
 from orchestrator.checks.bench import Bench, Ran, ScratchWorktree
 from orchestrator.checks.change import Baseline, Change
-from orchestrator.checks.commands import results_of, runs_again
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.side_by_side import compared_on
-from orchestrator.checks.verdict import Judged, judged_all
+from orchestrator.checks.results.baseline import checks_on, with_canary
+from orchestrator.checks.results.commands import results_of, runs_again
+from orchestrator.checks.results.side_by_side import compared_on
+from orchestrator.checks.results.verdict import Judged, judged_all
 from orchestrator.git.workspace import show_tree
 from orchestrator.project.runners.suite import suite_of
 from state.records.commands import CommandRun

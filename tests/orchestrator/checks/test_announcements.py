@@ -3,7 +3,7 @@
 import pytest
 from language.tables import rows
 
-from orchestrator.checks.announced import with_expectations
+from orchestrator.checks.of_tests.announced import with_expectations
 from state.records.plan import TestThatChanges
 from state.records.reviews import TestChange, TestChangeKind
 

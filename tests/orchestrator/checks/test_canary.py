@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.checks.canary import are_noticed
+from orchestrator.checks.results.canary import are_noticed
 from orchestrator.project.runners.canary import Canary
 
 BOTH = Canary(path="test_wide.py", content="", names=("test_wide", "test_low"), only=("test_wide.py",))

@@ -8,7 +8,7 @@ from bench_by_hand import workshop
 from language.results import ran
 
 from orchestrator.checks.change import Change
-from orchestrator.checks.constraints import ask, computed
+from orchestrator.checks.of_files.constraints import ask, computed
 from state.records.commands import CommandRun
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.work import WorkFacts

@@ -8,7 +8,7 @@ from bench_by_hand import workshop
 from language.tables import table
 
 from orchestrator.checks.change import Change
-from orchestrator.checks.documents import code_in, objections_to
+from orchestrator.checks.of_product.documents import code_in, objections_to
 
 HONEST, LIES = table(__file__, "honest"), table(__file__, "lies")
 

@@ -10,7 +10,7 @@ from bench_by_hand import Workshop, workshop
 
 from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers
-from orchestrator.checks.front_door import ask
+from orchestrator.checks.of_product.front_door import ask
 from state.records.objections import Weight
 from state.records.plan import Criterion
 from tests.language.tables import table

@@ -7,7 +7,7 @@ from bench_by_hand import workshop
 from language.tables import table
 
 from orchestrator.checks.change import Change
-from orchestrator.checks.imports import objections_to
+from orchestrator.checks.of_product.imports import objections_to
 
 HONEST, LIES = table(__file__, "honest"), table(__file__, "lies")
 

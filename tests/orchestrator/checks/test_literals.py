@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.checks.literals import held, literals_of, pieces_of, text_of_tests
+from orchestrator.checks.of_tests.literals import held, literals_of, pieces_of, text_of_tests
 
 
 @pytest.mark.parametrize(

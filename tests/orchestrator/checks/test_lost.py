@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.checks.lost import lost_tests
 from orchestrator.checks.names_of_tests import files_of, is_of, leaf_of
+from orchestrator.checks.of_tests.lost import lost_tests
 from state.records.commands import TestState
 from state.records.reviews import TestChangeKind
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from orchestrator.checks.answers import Answers
-from orchestrator.checks.new_assertions import ask
+from orchestrator.checks.of_tests.new_assertions import ask
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 ROWS = yaml.safe_load(Path(__file__).with_name("new_assertions.yaml").read_text("utf-8"))

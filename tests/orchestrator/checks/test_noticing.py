@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.checks import without_work
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.objecting import without_work as meaning
+from orchestrator.checks.of_work import without_work
 from state.records.objections import Objection, Proof
 from tests.orchestrator.checks.bench_by_hand import workshop
 from tests.orchestrator.project.commands_of_projects import HOME

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from orchestrator.checks.answers import Answers
-from orchestrator.checks.props import ask
+from orchestrator.checks.of_tests.props import ask
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 ROWS = yaml.safe_load(Path(__file__).with_name("props.yaml").read_text("utf-8"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.checks.quoted import as_typed, commands_in, is_named_in, refusal_in
+from orchestrator.checks.of_product.quoted import as_typed, commands_in, is_named_in, refusal_in
 from tests.language.tables import rows
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.checks.reached import reached
+from orchestrator.checks.of_tests.reached import reached
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 CALC = "def add(a, b):\n    return a + b\n"

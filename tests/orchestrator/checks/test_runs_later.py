@@ -7,7 +7,7 @@ from language.tables import rows, table
 
 from agents.concurrency import UnreadError
 from agents.session.permissions import protected_path
-from orchestrator.checks.runs_later import files_that_run_later, leads_out, names
+from orchestrator.checks.of_files.runs_later import files_that_run_later, leads_out, names
 from orchestrator.git.trees import known_as
 from orchestrator.project.runs_later import Later, later_files, runs_later
 

@@ -9,8 +9,8 @@ import yaml
 
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.objecting import SAME_INPUTS, other_results_than_before
+from orchestrator.checks.of_work.same_inputs import ask
 from orchestrator.checks.outcome import gaps, unheard
-from orchestrator.checks.same_inputs import ask
 from orchestrator.run.evidence.objections import policy_of
 from state.records.objections import Objection, Weight
 from state.records.plan import Criterion, Reading, ReadingKind

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.objecting import SLOWED
-from orchestrator.checks.slowed import applies, ask
+from orchestrator.checks.of_work.slowed import applies, ask
 from tests.orchestrator.checks.bench_by_hand import workshop
 
 pytestmark = [pytest.mark.late, pytest.mark.timeout(300)]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from orchestrator.checks.answers import Answers
+from orchestrator.checks.of_work.strength import applies, ask
 from orchestrator.checks.outcome import Policy, gaps, unheard
-from orchestrator.checks.strength import applies, ask
 from orchestrator.project.functions.small_changes import Operator, small_changes
 from state.records.commands import WithoutWork
 from state.records.objections import STRENGTH, Weight

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.checks.change import Change
-from orchestrator.checks.stubs import wants
+from orchestrator.checks.of_files.stubs import wants
 from state.records.plan import Criterion, CriterionKind, Reading, ReadingKind
 
 HALF = Criterion(text="half(n) returns the half of n", quote="`half(n)`")

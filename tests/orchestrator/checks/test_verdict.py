@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from language.results import ran
 
-from orchestrator.checks.verdict import CommandVerdict, judged, met_a_limit, suspects, usable
+from orchestrator.checks.results.verdict import CommandVerdict, judged, met_a_limit, suspects, usable
 from state.records.commands import (
     BaselineCheck,
     BaselineOutcome,

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from language.tables import table
 
-from orchestrator.checks.edits import edits_of, identifiers_for
-from orchestrator.checks.weakened import weakened, with_built_together
+from orchestrator.checks.of_tests.edits import edits_of, identifiers_for
+from orchestrator.checks.of_tests.weakened import weakened, with_built_together
 from state.records.reviews import TestChange, TestChangeKind
 
 PY = table(__file__, "py")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from language.tables import table
 
-from orchestrator.checks.verdict import new_complaints
+from orchestrator.checks.results.verdict import new_complaints
 from orchestrator.project.checks import complaints_in, is_check
 from orchestrator.project.configured_checks import configured_checks, may_be_run
 from orchestrator.project.runners.suite import suite_of

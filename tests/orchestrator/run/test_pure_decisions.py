@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.checks.output import CUT, cause_of, readable
-from orchestrator.checks.verdict import judged
+from orchestrator.checks.results.output import CUT, cause_of, readable
+from orchestrator.checks.results.verdict import judged
 from orchestrator.run.evidence.summary import feedback, summary
 from orchestrator.run.plan.spec_check import meant
 from orchestrator.run.review.findings import as_findings, fingerprint

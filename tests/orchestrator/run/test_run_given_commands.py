@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from language.scripted import Rehearse, whole_run
 
-from orchestrator.checks.vouching import shown_commands
+from orchestrator.checks.results.vouching import shown_commands
 from orchestrator.project.runners.suite import suite_of
 from state.journal import events as e
 

@@ -12,9 +12,9 @@ import pytest
 from language.scripted import SATISFIED, Rehearse, completes, passes, plans, signals, whole_run, writes
 from language.tables import rows, table
 
-from orchestrator.checks.base_tests import _is_the_specs, _still_red
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import BASE_TESTS, CANARY, WITHOUT_WORK
+from orchestrator.checks.of_tests.base_tests import _is_the_specs, _still_red
 from state.journal.events import CompletionRefused, ProofsTaken
 from state.outcome import Outcome
 from state.records.commands import CommandRun, TestCount, TestState

@@ -15,8 +15,8 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
 from orchestrator.checks.objecting import OTHER_RESULTS, compares_nothing, loose, unknown
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_on
 from orchestrator.git.trees import contents_at, files_in, with_files
 from orchestrator.project.functions.expectations import comparing_nothing, with_other_results
 from orchestrator.project.runners.suite import suite_of

@@ -18,16 +18,16 @@ from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.objecting import CANARY, PLAINLY, doubt, unknown
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import (
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import (
     flaky_at_the_base,
     is_unsteady_at_the_base,
     run_only,
     run_plainly,
     run_tests,
 )
-from orchestrator.checks.verdict import noticed_before
-from orchestrator.checks.vouching import commands_for
+from orchestrator.checks.results.verdict import noticed_before
+from orchestrator.checks.results.vouching import commands_for
 from orchestrator.git.trees import files_in, with_files
 from orchestrator.git.workspace import put_tracked_back
 from orchestrator.project.runners.canary import Canary, canary_for

@@ -18,11 +18,11 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison, Work
 from orchestrator.checks.names_of_tests import of_files
-from orchestrator.checks.noticing import by_small_changes, noticing, without_new_lines
 from orchestrator.checks.objecting import BUILD, REPLACED, TESTS_ALONE, doubt
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.replaced import replaced_by_tests
-from orchestrator.checks.running import run_on
+from orchestrator.checks.of_work.noticing import by_small_changes, noticing, without_new_lines
+from orchestrator.checks.of_work.replaced import replaced_by_tests
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_on
 from orchestrator.checks.work import work_between
 from orchestrator.git.trees import with_contents
 from orchestrator.project.build_files.builds import build_command, is_built

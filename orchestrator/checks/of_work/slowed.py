@@ -9,7 +9,7 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.objecting import slowed
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.running import run_on
 
 _MORE, _LEAST_S = 1.5, 10.0
 

@@ -16,7 +16,7 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison, Work
 from orchestrator.checks.names_of_tests import files_of
 from orchestrator.checks.objecting import strength
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.running import run_on
 from orchestrator.checks.work import work_between
 from orchestrator.git.trees import contents_at, files_in, with_contents
 from orchestrator.project.files import changed_lines

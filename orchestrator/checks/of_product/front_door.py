@@ -23,8 +23,14 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.quoted import QuotedCommand, as_typed, commands_in, is_named_in, refusal_in
-from orchestrator.checks.running import content_in, run_counted
+from orchestrator.checks.of_product.quoted import (
+    QuotedCommand,
+    as_typed,
+    commands_in,
+    is_named_in,
+    refusal_in,
+)
+from orchestrator.checks.results.running import content_in, run_counted
 from orchestrator.checks.touched import PROSE
 from orchestrator.git.trees import changed_paths, contents_at, files_in, files_with, landing, links_in
 from orchestrator.project.build_files.builds import build_command, is_built

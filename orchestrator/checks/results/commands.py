@@ -11,8 +11,8 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
 from orchestrator.checks.change import Change
 from orchestrator.checks.names_of_tests import files_of
-from orchestrator.checks.running import asked_of, run_counted, run_only, runs_at_the_base
-from orchestrator.checks.verdict import CommandVerdict, judged, met_a_limit, suspects
+from orchestrator.checks.results.running import asked_of, run_counted, run_only, runs_at_the_base
+from orchestrator.checks.results.verdict import CommandVerdict, judged, met_a_limit, suspects
 from orchestrator.git.locks import git_dir
 from orchestrator.git.trees import changed_paths, files_in
 from orchestrator.git.workspace import put_tracked_back

@@ -8,8 +8,8 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.objecting import CLEAN_COPY, only_here, unknown
-from orchestrator.checks.running import run_on
-from orchestrator.checks.verdict import CommandVerdict, judged
+from orchestrator.checks.results.running import run_on
+from orchestrator.checks.results.verdict import CommandVerdict, judged
 
 
 def applies(change: Change, bench: Bench, compared: ResultComparison, _: Answers) -> bool:

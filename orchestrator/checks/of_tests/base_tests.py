@@ -18,9 +18,9 @@ from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.inline import inline_among, with_tests_of
 from orchestrator.checks.names_of_tests import is_of, leaf_of, of_files, tests_below
 from orchestrator.checks.objecting import BASE_TESTS, unknown
-from orchestrator.checks.output import cause_of, readable
-from orchestrator.checks.reached import reached
-from orchestrator.checks.running import flaky_at_the_base, run_on
+from orchestrator.checks.of_tests.reached import reached
+from orchestrator.checks.results.output import cause_of, readable
+from orchestrator.checks.results.running import flaky_at_the_base, run_on
 from orchestrator.checks.touched import PROSE, is_test_data
 from orchestrator.checks.work import work_between
 from orchestrator.git.trees import (

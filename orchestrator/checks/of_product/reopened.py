@@ -13,7 +13,7 @@ import msgspec
 from agents.concurrency import aside
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import reopened
-from orchestrator.checks.product import own_names, sources_of
+from orchestrator.checks.of_product.product import own_names, sources_of
 from orchestrator.git.trees import files_in
 from orchestrator.project.functions.languages import language_of, parser_of
 from state.decoding import table_beside

@@ -9,8 +9,8 @@ from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.inline import inline_among, with_tests_of
 from orchestrator.checks.names_of_tests import of_files, unnumbered
 from orchestrator.checks.objecting import CODE_BEFORE, unknown, unproven
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_on
 from orchestrator.git.trees import files_in, pieced_together
 from state.records.commands import TestState
 from state.records.objections import Objection, Proof

@@ -21,7 +21,7 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import of_files, tests_below
 from orchestrator.checks.objecting import set_by_tests
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.running import run_on
 from orchestrator.checks.touched import PROSE, is_test_data
 from orchestrator.git.trees import (
     changed_paths,

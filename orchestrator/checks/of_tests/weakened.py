@@ -5,13 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 from agents.concurrency import aside
-from orchestrator.checks.announced import with_expectations
 from orchestrator.checks.answers import Answers, not_asked
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
-from orchestrator.checks.edits import TestEdit, edits_about, edits_of, identifiers_for
 from orchestrator.checks.inline import tests_in
 from orchestrator.checks.names_of_tests import is_of, leaf_of
+from orchestrator.checks.of_tests.announced import with_expectations
+from orchestrator.checks.of_tests.edits import TestEdit, edits_about, edits_of, identifiers_for
 from orchestrator.checks.touched import Touched, is_test_data
 from orchestrator.git.trees import changed_paths, contents_at, renamed_files
 from orchestrator.project.functions.statements import Statement

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.process.frozen import is_living
 from orchestrator.checks.change import Baseline
-from orchestrator.checks.verdict import usable
+from orchestrator.checks.results.verdict import usable
 from orchestrator.project.configured_checks import configured_checks
 from orchestrator.project.detection import detect
 from orchestrator.project.runners.suite import suite_of

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agents.concurrency import aside
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import imported
-from orchestrator.checks.product import is_product, own_names, sources_of, texts_of
+from orchestrator.checks.of_product.product import is_product, own_names, sources_of, texts_of
 from orchestrator.git.trees import contents_at, files_in
 from orchestrator.project.build_files.given import (
     Given,

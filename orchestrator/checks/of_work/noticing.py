@@ -17,7 +17,7 @@ from agents.concurrency import aside
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison, Work
-from orchestrator.checks.output import cause_of
+from orchestrator.checks.results.output import cause_of
 from orchestrator.git.trees import contents_at, links_in, with_contents
 from orchestrator.project.files import changed_lines, is_code, written_here
 from orchestrator.project.functions.emptying import emptied
@@ -49,7 +49,7 @@ class _Part:
 
 
 class Runs(Protocol):
-    """Runs the command on a tree (`orchestrator.checks.running.run_on`)."""
+    """Runs the command on a tree (`orchestrator.checks.results.running.run_on`)."""
 
     async def __call__(self, tree: str, files: Sequence[str], *, afresh: bool = False) -> CommandRun:
         """Return its result. `files`: its files of tests, () for all."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench, ScratchWorktree
-from orchestrator.checks.canary import make_canary, try_canary
 from orchestrator.checks.change import Baseline, Change
-from orchestrator.checks.environment import fingerprint_of
-from orchestrator.checks.running import run_counted
-from orchestrator.checks.vouching import shown_commands
+from orchestrator.checks.results.canary import make_canary, try_canary
+from orchestrator.checks.results.environment import fingerprint_of
+from orchestrator.checks.results.running import run_counted
+from orchestrator.checks.results.vouching import shown_commands
 from orchestrator.git.workspace import put_tracked_back
 from orchestrator.project.configured_checks import configured_checks
 from orchestrator.project.detection import detect

@@ -19,8 +19,8 @@ from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.names_of_tests import is_of
 from orchestrator.checks.objecting import NEW_ASSERTIONS, undecided, unknown
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import run_on
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_on
 from orchestrator.git.trees import contents_at, with_contents
 from orchestrator.project.files import changed_lines
 from orchestrator.project.functions.assertions import Assertion, assertions_of, turned

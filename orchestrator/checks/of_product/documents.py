@@ -19,7 +19,7 @@ from orchestrator.checks.asking import asks
 from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.objecting import untrue
-from orchestrator.checks.product import texts_of
+from orchestrator.checks.of_product.product import texts_of
 from orchestrator.checks.touched import PROSE
 from orchestrator.git.trees import changed_paths, contents_at, files_in, files_with
 from orchestrator.project.build_files.manifests import manifest_of

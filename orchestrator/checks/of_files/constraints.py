@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from orchestrator.checks import objecting
 from orchestrator.checks.answers import Answers
 from orchestrator.checks.change import Change
-from orchestrator.checks.facts import facts_between
+from orchestrator.checks.of_files.facts import facts_between
 from orchestrator.project.build_files.manifests import manifest_of
 from orchestrator.project.files import matches
 from orchestrator.project.runners.suite import Suite, suite_of

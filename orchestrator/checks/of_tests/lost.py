@@ -6,7 +6,7 @@ from orchestrator.checks.answers import Answers
 from orchestrator.checks.change import Change
 from orchestrator.checks.names_of_tests import leaf_of, place_of, tests_below, unnumbered
 from orchestrator.checks.objecting import BASE_TESTS, unknown
-from orchestrator.checks.verdict import Judged
+from orchestrator.checks.results.verdict import Judged
 from state.records.commands import CommandRun, TestState
 from state.records.reviews import TestChange, TestChangeKind
 

@@ -5,9 +5,9 @@ from orchestrator.checks.bench import Bench
 from orchestrator.checks.change import Change
 from orchestrator.checks.comparison import ResultComparison
 from orchestrator.checks.objecting import COMPLAINTS, unknown
-from orchestrator.checks.output import cause_of
-from orchestrator.checks.running import run_on
-from orchestrator.checks.verdict import CommandVerdict, judged
+from orchestrator.checks.results.output import cause_of
+from orchestrator.checks.results.running import run_on
+from orchestrator.checks.results.verdict import CommandVerdict, judged
 from orchestrator.git.trees import changed_paths, pieced_together
 from orchestrator.project.checks import tools_of
 from orchestrator.project.files import matches

@@ -1,0 +1,1 @@
+"""Questions that the files of a work answer, without a command."""

@@ -1,0 +1,1 @@
+"""Questions that change the work, or take it out, and look whether its tests or its results notice."""
