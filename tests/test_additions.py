@@ -161,7 +161,11 @@ def test_an_added_check_is_asked_in_its_order(
 ) -> None:
     order = "orchestrator/checks/order.py"
     scratch.add("orchestrator/checks/of_tests/shouts.py", SHOUTS)
-    scratch.insert(order, before="from orchestrator.checks.of_tests import base_tests", text="from orchestrator.checks.of_tests import shouts\n")
+    scratch.insert(
+        order,
+        before="from orchestrator.checks.of_tests import base_tests",
+        text="from orchestrator.checks.of_tests import shouts\n",
+    )
     row = '    Check(name="shouts", costs=0, ask=shouts.ask),\n'
     scratch.insert(order, before="    Check(name=objecting.CLEAN_COPY,", text=row)
     assert_as_listed(scratch, "A check of a work", most=2)

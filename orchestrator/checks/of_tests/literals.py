@@ -60,9 +60,9 @@ def _names_in(code: str) -> list[str]:
     if "(" in code:
         return _CALLED.findall(code)
     if not re.search(r"\s", code) and not code.startswith("-"):
-        if re.fullmatch(r"[\w.]+", code):
-            return [] if _FILE.search(code) else [code.rpartition(".")[2]]
-        return [code]
+        if _FILE.search(code):
+            return []
+        return [code.rpartition(".")[2] if re.fullmatch(r"[\w.]+", code) else code]
     code = re.sub(r"\S*[./<>]\S*", " ", code)  # files and placeholders
     names = [one for one in _NAME.findall(_OPTION.sub(" ", code)) if not (one.isupper() and len(one) > 1)]
     return names[1:]

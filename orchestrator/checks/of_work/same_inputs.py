@@ -429,7 +429,7 @@ def _objections(change: Change, every: Iterable[_Asked]) -> Iterator[Objection]:
             if one.is_asserted
             else ""
         )
-        weight = Weight.UNVERIFIED if stays or (one.is_asserted and not change.criteria) else Weight.NOTE
+        weight = Weight.ONCE if stays or (one.is_asserted and not change.criteria) else Weight.NOTE
         notes += bool(one.differences) and weight is Weight.NOTE
         if one.differences and (notes <= _MOST_NOTES or weight is not Weight.NOTE):
             place, told = f"{one.file}:{one.line}", one.differences[:_SHOWN]

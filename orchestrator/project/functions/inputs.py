@@ -308,6 +308,7 @@ def _varied(text: str) -> list[str]:
     if match := _TEXT.fullmatch(text):
         sign, inner = match.groups()
         middle = len(inner) // 2
-        other = [f" {inner.upper()}", f"{inner}{inner}", f"{inner[:middle]}2{inner[middle:]}"]
+        parted = [f"{inner[:middle]}{mark}{inner[middle:]}" for mark in ("2", "_-")]
+        other = [f" {inner.upper()}", *parted, f"{inner}{inner}"]
         return [sign * 2, *(f"{sign}{one}{sign}" for one in other)]
     return ["[]", f"{text[:-1]}, {text[1:]}"] if re.fullmatch(r"\[[^\n]+[^,]\]", text) else []

@@ -25,6 +25,7 @@ from orchestrator.checks.objecting import (
     NEW_ASSERTIONS,
     OTHER_RESULTS,
     PROPS,
+    SAME_INPUTS,
     WITHOUT_WORK,
 )
 from orchestrator.checks.of_tests.literals import held, literals_of, pieces_of, text_of_tests
@@ -81,6 +82,12 @@ class CheckedTree:
     def proofs(self) -> tuple[ProofsTaken, ...]:
         """The proofs that were taken of the tree, for a task or the whole."""
         return tuple(found for (_, tree), found in self.view.evidence.proofs.items() if tree == self.tree)
+
+    @property
+    def unlike_before(self) -> list[str]:
+        """The names of functions that have to give what they gave, and do not."""
+        found = [one for each in self.proofs for one in each.of(SAME_INPUTS) if one.weight is Weight.ONCE]
+        return list(dict.fromkeys(re.split(r"[ .]", one.subject)[-1] for one in found))
 
 
 async def checked(on: CheckedTree, evidence: Evidence) -> Evidence:

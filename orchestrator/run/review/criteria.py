@@ -232,7 +232,7 @@ async def all_checked(
 
     For a constraint a command counts if its words name it, and no test does. What held before the work too
     shows only that something stays, or that the command passes if that is asked. Tests of the work's author
-    have to hold what the criterion names.
+    have to hold what the criterion names, and show nothing of a function that has to stay and does not.
     """
     found = [await checked(on, one) for one in evidence]
     words = f"{criterion.text} {criterion.quote}".lower()
@@ -250,12 +250,17 @@ async def all_checked(
             for one in found
         )
     found = [replace(one, general=one.general or (is_new and BEFORE in one.why)) for one in found]
-    lacking = await lacking_in_tests(on, f"{criterion.text}\n{criterion.quote}", found)
-    if not lacking:
-        return tuple(found)
-    told = f", and no test named as evidence holds {listed(lacking)}"
+    text = f"{criterion.text}\n{criterion.quote}"
+    whys = []
+    if lacking := await lacking_in_tests(on, text, found):
+        whys.append(f"no test named as evidence holds {listed(lacking)}")
+    if otherwise := [name for name in on.unlike_before if re.search(rf"\b{re.escape(name)}\b", text)]:
+        whys.append(f"{listed(otherwise)} does not give what it gave before")
     return tuple(
-        replace(one, mark=None, why=one.why + told) if one.mark is Mark.TESTED else one for one in found
+        replace(one, mark=None, why=", and ".join([one.why, *whys]))
+        if whys and one.mark is Mark.TESTED
+        else one
+        for one in found
     )
 
 

@@ -16,6 +16,7 @@ from orchestrator.checks.of_tests.literals import held, literals_of, pieces_of, 
         ("`app convert notes.md` writes HTML", ["convert"]),
         ("`settings.toml` may set `retries`", ["retries"]),
         ("`calc.mul` is documented", ["mul"]),
+        ("`shop/price.py` rounds with `total`", ["total"]),
         ("load_config raises ConfigError for an unknown key", ["load_config", "ConfigError"]),
         ("encode and decode round-trip", ["encode"]),  # the work built `encode`
         ("`parse('-1.5')` is `-2`", ["parse", "-1.5", "-2"]),

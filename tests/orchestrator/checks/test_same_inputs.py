@@ -63,3 +63,11 @@ def test_a_builder_hears_of_a_function_that_nothing_names_beside_others_and_it_c
     assert unheard([one, other], (), policy) == [other, one]
     assert unheard([one, other], {SAME_INPUTS}, policy) == [other]
     assert gaps([one], (), policy) == []
+
+
+def test_a_builder_hears_of_a_function_that_has_to_stay_and_it_costs_code_0() -> None:
+    one = other_results_than_before(
+        "calc.py: f", "calc.py:1", ["`f(1)`: before `1`, now `2`"], Weight.ONCE, "the plan says that it stays"
+    )
+    policy = policy_of(efforts()["medium"])
+    assert unheard([one], (), policy) == gaps([one], (), policy) == [one]

@@ -28,7 +28,7 @@ from state.records.commands import (
     TestState,
     WithoutWork,
 )
-from state.records.objections import Proof
+from state.records.objections import Proof, Weight
 from state.records.plan import ConstraintKind, Criterion, CriterionKind
 from state.records.reviews import Evidence, EvidenceKind, Mark
 from state.records.work import ChangeKind, FileChange
@@ -275,6 +275,19 @@ def test_a_command_that_passed_before_shows_no_new_constraint(tree, before, kind
     (found,) = anyio.run(all_checked, here, [Evidence(kind=EvidenceKind.COMMAND, ref=LINTER)], criterion)
     shown = proof_of([found])
     assert (shown.mark if shown else Mark.CLAIMED) is mark
+
+
+@pytest.mark.parametrize(("name", "mark"), [("discount", Mark.CLAIMED), ("total", Mark.TESTED)])
+def test_a_test_shows_nothing_of_a_function_that_has_to_stay_and_does_not(tree, name, mark):
+    changed = objecting.other_results_than_before(
+        f"shop.py: Shop.{name}", "shop.py:1", ["`discount()`: before `4`, now `5`"], Weight.ONCE, ""
+    )
+    taken = ProofsTaken(task_id="", tree=tree[1], objections=(changed,), proofs=without(SHOWN))
+    criterion = Criterion(text="The discount stays as it is.", stays=True)
+    asked = [Evidence(kind=EvidenceKind.TEST, ref=SHOWN)]
+    (found,) = anyio.run(all_checked, on(tree, proofs=taken), asked, criterion)
+    assert (found.mark or Mark.CLAIMED) is mark
+    assert ("discount does not give what it gave before" in found.why) is (mark is Mark.CLAIMED)
 
 
 def test_a_suite_in_which_no_test_is_known_to_have_run_is_no_evidence(tree):
